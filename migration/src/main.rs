@@ -1,0 +1,2 @@
+//! Migrate.
+fn main() {}

@@ -1,0 +1,2 @@
+//! Threadline
+fn main() {}
