@@ -330,7 +330,7 @@ mod tests {
         let sized = |bytes: usize| {
             format!(
                 r#"{{"parts":[{{"type":"text","text":"{}"}}]}}"#,
-                "x".repeat(bytes - 39)
+                "x".repeat(bytes - 37)
             )
         };
         assert_eq!(content(&sized(1000)).unwrap().as_str().len(), 1000);
