@@ -14,7 +14,7 @@ use async_graphql::parser::parse_query;
 use async_graphql::parser::types::{
     DocumentOperations, ExecutableDocument, OperationDefinition, OperationType,
 };
-use async_graphql::{ErrorExtensionValues, Pos, Positioned, ServerError, Variables};
+use async_graphql::{ErrorExtensionValues, Pos, Positioned, ServerError, Value, Variables};
 
 pub use limits::Limits;
 
@@ -30,9 +30,6 @@ pub struct Document {
 }
 
 /// Checks and parses a document, and puts the defaults of the chosen operation into `variables`.
-///
-/// async-graphql forgets a variable's default in `@skip` and `@include`; with the defaults filled in beforehand
-/// there is nothing to forget.
 pub fn check(
     query: &str,
     operation_name: Option<&str>,
@@ -42,12 +39,7 @@ pub fn check(
     scan::scan(query, limits)?;
     let parsed = parse_query(query).map_err(invalid_syntax)?;
     let chosen = choose(&parsed, operation_name)?;
-    for definition in &chosen.node.variable_definitions {
-        if let Some(default) = &definition.node.default_value {
-            let name = definition.node.name.node.clone();
-            variables.entry(name).or_insert_with(|| default.node.clone());
-        }
-    }
+    fill(chosen, variables)?;
     cost::measure(&parsed, chosen, variables, limits)?;
     let operation = chosen.node.ty;
     Ok(Document { parsed, operation })
@@ -75,6 +67,27 @@ fn choose<'a>(
             None,
         )),
     }
+}
+
+/// Gives variables their defaults, and refuses the request when a required one is missing.
+///
+/// async-graphql forgets a variable's default in `@skip` and `@include`, and that an unused variable is required;
+/// after this there is nothing to forget.
+fn fill(operation: &Positioned<OperationDefinition>, variables: &mut Variables) -> Result<(), ServerError> {
+    for definition in &operation.node.variable_definitions {
+        let name = &definition.node.name.node;
+        if let Some(default) = &definition.node.default_value {
+            variables
+                .entry(name.clone())
+                .or_insert_with(|| default.node.clone());
+        }
+        let given = variables.get(name).is_some_and(|value| *value != Value::Null);
+        if !given && !definition.node.var_type.node.nullable {
+            let message = format!("the variable \"${name}\" is required");
+            return Err(refusal(ErrorCode::BadUserInput, message, Some(definition.pos)));
+        }
+    }
+    Ok(())
 }
 
 fn invalid_syntax(error: async_graphql::parser::Error) -> ServerError {

@@ -410,6 +410,26 @@ fn variables_take_their_defaults_before_the_document_runs() {
     assert_eq!(variables.get("v"), Some(&Value::from(true)));
 }
 
+#[test]
+fn a_required_variable_must_be_given() {
+    let verdict = |query: &str, given: Option<Value>| {
+        let mut variables = Variables::default();
+        if let Some(value) = given {
+            variables.insert(Name::new("v"), value);
+        }
+        code(
+            check(query, None, &mut variables, &Limits::default())
+                .err()
+                .as_ref(),
+        )
+    };
+    assert_eq!(verdict("query($v:ID!){a}", None), BAD_INPUT);
+    assert_eq!(verdict("query($v:ID!){a}", Some(Value::Null)), BAD_INPUT);
+    assert_eq!(verdict("query($v:ID!){a}", Some(Value::from(1))), PASSES);
+    assert_eq!(verdict("query($v:ID!=1){a}", None), PASSES);
+    assert_eq!(verdict("query($v:ID){a}", None), PASSES);
+}
+
 /// What GraphiQL and graphql-js ask for, with nine levels of `ofType`.
 pub(crate) const INTROSPECTION: &str = "query IntrospectionQuery{__schema{description queryType{name kind}mutationType{name kind}\
     subscriptionType{name kind}types{...FullType}directives{name description isRepeatable locations \
