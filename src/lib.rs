@@ -5,4 +5,5 @@
 //! that store over PostgreSQL or SQLite.
 
 pub mod chat;
+pub mod graphql;
 pub mod storage;
