@@ -1,0 +1,4 @@
+//! The tests of Threadline, in one binary. `tests/run` runs them on both databases.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod layering;
