@@ -28,7 +28,11 @@ impl Answer {
 
     /// The value at a JSON pointer below `data` of an answer without errors.
     pub fn data(&self, pointer: &str) -> &Value {
-        assert!(self.body.get("errors").is_none(), "an answer without errors: {}", self.raw);
+        assert!(
+            self.body.get("errors").is_none(),
+            "an answer without errors: {}",
+            self.raw
+        );
         let data = self.body.get("data").and_then(|data| data.pointer(pointer));
         data.unwrap_or_else(|| panic!("{pointer} in {}", self.raw))
     }
@@ -48,6 +52,8 @@ impl Answer {
 
     /// The message of the only GraphQL error.
     pub fn message(&self) -> &str {
-        self.body["errors"][0]["message"].as_str().unwrap_or_else(|| panic!("an error in {}", self.raw))
+        self.body["errors"][0]["message"]
+            .as_str()
+            .unwrap_or_else(|| panic!("an error in {}", self.raw))
     }
 }

@@ -38,7 +38,8 @@ impl Client {
 
     /// A GraphQL request by POST.
     pub async fn graphql(&self, query: &str, variables: Value) -> Answer {
-        self.post(json!({ "query": query, "variables": variables }).to_string()).await
+        self.post(json!({ "query": query, "variables": variables }).to_string())
+            .await
     }
 
     /// A GraphQL request by POST whose JSON is written by the test, to the digit.
@@ -70,6 +71,37 @@ impl Client {
     pub async fn say(&self, key: &Key, turn_id: &str, texts: &[&str]) -> Vec<String> {
         let payload = self.append(key, &Turn::of_texts(turn_id, texts)).await;
         ids(&payload["messages"])
+    }
+
+    /// Says so many messages in a thread, a hundred a turn, and gives their ids.
+    pub async fn say_many(&self, key: &Key, count: usize) -> Vec<String> {
+        let mut ids = Vec::new();
+        while ids.len() < count {
+            let texts: Vec<String> = (ids.len()..count.min(ids.len() + 100))
+                .map(|n| n.to_string())
+                .collect();
+            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+            ids.extend(self.say(key, &format!("turn {}", ids.len()), &texts).await);
+        }
+        ids
+    }
+
+    /// Appends a turn of USER messages whose contents are JSON written by the test, to the digit.
+    pub async fn try_append_json(&self, key: &Key, turn_id: &str, contents: &[&str]) -> Answer {
+        let query = "mutation($of: ThreadKeyInput!, $turn: ID!, $messages: [MessageInput!]!) { \
+            appendTurn(input: { thread: $of, turnId: $turn, messages: $messages }) { replayed messages { id content text } } }";
+        let messages: Vec<String> = contents
+            .iter()
+            .map(|content| format!(r#"{{"role":"USER","content":{content}}}"#))
+            .collect();
+        self.post(format!(
+            r#"{{"query":{},"variables":{{"of":{},"turn":{},"messages":[{}]}}}}"#,
+            json!(query),
+            key.json(),
+            json!(turn_id),
+            messages.join(",")
+        ))
+        .await
     }
 
     /// The thread of a key, with what `fields` asks.
@@ -150,5 +182,8 @@ impl Client {
 /// The ids of a list of items.
 pub fn ids(items: &Value) -> Vec<String> {
     let items = items.as_array().expect("a list");
-    items.iter().map(|item| item["id"].as_str().expect("an id").to_owned()).collect()
+    items
+        .iter()
+        .map(|item| item["id"].as_str().expect("an id").to_owned())
+        .collect()
 }

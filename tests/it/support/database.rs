@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::path::Path;
 
 use futures::FutureExt;
-use sea_orm::{ConnectionTrait, DatabaseConnection};
+use sea_orm::ConnectionTrait;
 use tempfile::TempDir;
 
 /// Where the rows of a test are.
@@ -56,11 +56,6 @@ impl Database {
     /// A folder that is gone after the test.
     pub fn folder(&self) -> &Path {
         self.folder.path()
-    }
-
-    /// A connection past Threadline, to look at the rows.
-    pub async fn connect(&self) -> DatabaseConnection {
-        sea_orm::Database::connect(&self.url).await.unwrap()
     }
 }
 

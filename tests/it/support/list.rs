@@ -37,8 +37,7 @@ impl List {
     }
 
     pub fn query(&self) -> String {
-        const MESSAGE: &str =
-            "{ id turnId role content text tokens stopped inContext createdAt boundary { reason summary throughMessageId } }";
+        const MESSAGE: &str = "{ id turnId role content text tokens stopped inContext createdAt boundary { reason summary throughMessageId } }";
         const THREAD: &str = "{ id channel personId createdAt lastMessageAt messageCount }";
         let (root, field, items) = match self {
             Self::AgentMessages(_) => ("agent", "messages(".to_owned(), MESSAGE),
@@ -94,11 +93,20 @@ pub struct Page {
 impl Page {
     pub fn new(page: &Value) -> Self {
         let read = Self {
-            items: page["items"].as_array().unwrap_or_else(|| panic!("items in {page}")).clone(),
+            items: page["items"]
+                .as_array()
+                .unwrap_or_else(|| panic!("items in {page}"))
+                .clone(),
             next_cursor: page["nextCursor"].as_str().map(str::to_owned),
-            has_more: page["hasMore"].as_bool().unwrap_or_else(|| panic!("hasMore in {page}")),
+            has_more: page["hasMore"]
+                .as_bool()
+                .unwrap_or_else(|| panic!("hasMore in {page}")),
         };
-        assert_eq!(read.next_cursor.is_none(), !read.has_more, "nextCursor is null exactly when hasMore is false");
+        assert_eq!(
+            read.next_cursor.is_none(),
+            !read.has_more,
+            "nextCursor is null exactly when hasMore is false"
+        );
         read
     }
 
@@ -107,7 +115,10 @@ impl Page {
     }
 
     pub fn texts(&self) -> Vec<String> {
-        self.items.iter().map(|item| item["text"].as_str().expect("a text").to_owned()).collect()
+        self.items
+            .iter()
+            .map(|item| item["text"].as_str().expect("a text").to_owned())
+            .collect()
     }
 }
 

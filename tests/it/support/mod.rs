@@ -14,32 +14,32 @@ pub use self::database::{Backend, Database, with_database};
 pub use self::list::{List, Page};
 pub use self::process::Process;
 pub use self::server::TestServer;
-pub use self::turn::{Key, Turn};
+pub use self::turn::{Key, Turn, text_part};
 
-/// Whether the property and fault tests run at their full size: `tests/run --long`.
-pub fn long() -> bool {
-    std::env::var_os("TEST_LONG").is_some()
+/// How often to repeat something: `long` is the full size, which `tests/run --long` runs.
+pub fn rounds(short: usize, long: usize) -> usize {
+    if std::env::var_os("TEST_LONG").is_some() {
+        long
+    } else {
+        short
+    }
 }
 
-/// Makes two tests of one body, `name::on_sqlite` and `name::on_postgres`, each over a fresh database.
+/// Makes two tests of each body, `name::on_sqlite` and `name::on_postgres`, both over a fresh database.
+/// (A body that is not listed is dead code, which the lints refuse.)
 macro_rules! on_both {
-    ($($(#[$meta:meta])* async fn $name:ident($db:ident) $body:block)+) => {$(
+    ($($name:ident,)+) => {$(
         mod $name {
-            #[expect(unused_imports, reason = "a body may need nothing of its file")]
-            use super::*;
+            use crate::support::{Backend, with_database};
 
-            async fn body($db: &$crate::support::Database) $body
-
-            $(#[$meta])*
             #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn on_sqlite() {
-                $crate::support::with_database($crate::support::Backend::Sqlite, body).await;
+                with_database(Backend::Sqlite, super::$name).await;
             }
 
-            $(#[$meta])*
             #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn on_postgres() {
-                $crate::support::with_database($crate::support::Backend::Postgres, body).await;
+                with_database(Backend::Postgres, super::$name).await;
             }
         }
     )+};

@@ -43,7 +43,11 @@ impl Process {
             if let Some(status) = self.child.try_wait().unwrap() {
                 panic!("the server ended with {status}:\n{}", self.output());
             }
-            assert!(start.elapsed() < Duration::from_secs(30), "not ready in 30 s:\n{}", self.output());
+            assert!(
+                start.elapsed() < Duration::from_secs(30),
+                "not ready in 30 s:\n{}",
+                self.output()
+            );
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
@@ -66,7 +70,13 @@ impl Process {
     /// Asks the server to end, as a supervisor would, and waits until it has.
     pub fn terminate(&mut self) -> ExitStatus {
         let pid = self.child.id().to_string();
-        assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+        assert!(
+            Command::new("kill")
+                .args(["-TERM", &pid])
+                .status()
+                .unwrap()
+                .success()
+        );
         self.child.wait().unwrap()
     }
 }
