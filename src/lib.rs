@@ -6,4 +6,5 @@
 
 pub mod chat;
 pub mod graphql;
+pub mod http;
 pub mod storage;
