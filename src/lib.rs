@@ -7,3 +7,4 @@
 pub mod chat;
 pub mod graphql;
 pub mod http;
+pub mod storage;

@@ -58,6 +58,26 @@ pub fn read(json: Json) -> Value {
     }
 }
 
+/// The JSON of a value that a request brought in.
+///
+/// # Errors
+/// When the value is an enum's name, which JSON does not have.
+pub fn from_value(value: Value) -> Result<Json, String> {
+    Ok(match value {
+        Value::Null => Json::Null,
+        Value::Boolean(value) => Json::Bool(value),
+        Value::Number(number) => Json::Number(number.to_string()),
+        Value::String(text) => Json::String(text),
+        Value::List(items) => Json::Array(items.into_iter().map(from_value).collect::<Result<_, _>>()?),
+        Value::Object(members) => {
+            let member = |(name, member): (Name, Value)| Ok((name.to_string(), from_value(member)?));
+            Json::Object(members.into_iter().map(member).collect::<Result<_, String>>()?)
+        }
+        Value::Enum(name) => return Err(format!("{name} is no JSON: write \"{name}\"")),
+        Value::Binary(_) => return Err("bytes are no JSON".to_owned()),
+    })
+}
+
 fn comma(index: usize, out: &mut Vec<u8>) {
     if index > 0 {
         out.push(b',');
@@ -85,7 +105,9 @@ mod tests {
             r#"["\u0000","\"\\\n",null,true,false,[],{}]"#,
             r#"{"$serde_json::private::Number":"1","$serde_json::private::RawValue":"x"}"#,
         ] {
-            assert_eq!(written(&read(Json::parse(text.as_bytes()).unwrap())), text);
+            let json = Json::parse(text.as_bytes()).unwrap();
+            assert_eq!(written(&read(json.clone())), text);
+            assert_eq!(from_value(read(json.clone())).unwrap(), json);
         }
     }
 

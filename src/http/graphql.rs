@@ -13,7 +13,10 @@ use axum::{
 
 use self::{accept::Media, params::Params};
 use super::{App, assets, guard, refusal::Refusal};
-use crate::chat::{error::ErrorCode, scope::Scope};
+use crate::{
+    chat::{error::ErrorCode, scope::Scope},
+    graphql::Session,
+};
 use async_graphql::parser::types::OperationType;
 
 /// `POST /graphql`: the parameters are a JSON object.
@@ -66,7 +69,7 @@ async fn run(app: &App, params: Params, media: Media, method: Method) -> Respons
     }
     let mut request = async_graphql::Request::new(query)
         .variables(variables)
-        .data(Scope::local());
+        .data(Session::new(app.gateway.clone(), Scope::local()));
     request.operation_name = operation_name;
     request.set_parsed_query(document.parsed);
     answer::executed(app.schema.execute(request).await, media)
