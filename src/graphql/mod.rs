@@ -8,6 +8,7 @@ mod input;
 pub mod json;
 mod message;
 mod mutation;
+mod order;
 mod query;
 mod scalar;
 mod session;
@@ -17,6 +18,7 @@ use async_graphql::{EmptySubscription, SDLExportOptions};
 
 pub use error::ErrorCode;
 pub use mutation::Mutation;
+pub use order::Order;
 pub use query::Query;
 pub use session::Session;
 

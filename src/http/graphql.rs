@@ -72,7 +72,9 @@ async fn run(app: &App, params: Params, media: Media, method: Method) -> Respons
         .data(Session::new(app.gateway.clone(), Scope::local()));
     request.operation_name = operation_name;
     request.set_parsed_query(document.parsed);
-    answer::executed(app.schema.execute(request).await, media)
+    let mut response = app.schema.execute(request).await;
+    document.order.apply(&mut response.data);
+    answer::executed(response, media)
 }
 
 /// A link or an image must not be able to write.

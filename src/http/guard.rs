@@ -18,7 +18,7 @@ use async_graphql::{ErrorExtensionValues, Pos, Positioned, ServerError, Value, V
 
 pub use limits::Limits;
 
-use crate::chat::error::ErrorCode;
+use crate::{chat::error::ErrorCode, graphql::Order};
 
 /// A document that passed the guard.
 #[derive(Debug)]
@@ -27,6 +27,8 @@ pub struct Document {
     pub parsed: ExecutableDocument,
     /// What the operation that is going to run does.
     pub operation: OperationType,
+    /// The order that its answer's fields have.
+    pub order: Order,
 }
 
 /// Checks and parses a document, and puts the defaults of the chosen operation into `variables`.
@@ -42,7 +44,12 @@ pub fn check(
     fill(chosen, variables)?;
     cost::measure(&parsed, chosen, variables, limits)?;
     let operation = chosen.node.ty;
-    Ok(Document { parsed, operation })
+    let order = Order::of(&parsed, &chosen.node);
+    Ok(Document {
+        parsed,
+        operation,
+        order,
+    })
 }
 
 /// The operation that a request runs: the named one, or the only one.

@@ -40,7 +40,8 @@ pub async fn connect(settings: &DatabaseSettings) -> Result<Pools, DbErr> {
         .max_connections(settings.max_connections)
         .acquire_timeout(settings.acquire_timeout)
         .connect_timeout(settings.acquire_timeout)
-        .sqlx_logging(false);
+        // The text of each statement, never what is bound to it.
+        .sqlx_logging_level(log::LevelFilter::Debug);
     if DbBackend::Postgres.is_prefix_of(&settings.url) {
         return postgres(options, settings).await;
     }

@@ -160,7 +160,11 @@ async fn resets_that_race_turns_keep_one_order(db: &Database) {
         // None when every press came first and found the line of the round before.
         let last_line = boundaries.iter().rposition(|is_boundary| *is_boundary);
         for (at, item) in newest.items.iter().enumerate() {
-            assert_eq!(item["inContext"], last_line.is_none_or(|line| at > line), "round {round}, row {at}");
+            assert_eq!(
+                item["inContext"],
+                last_line.is_none_or(|line| at > line),
+                "round {round}, row {at}"
+            );
         }
     }
 }
