@@ -172,13 +172,9 @@ async fn what_would_be_altered_in_silence_is_refused() {
         )
     };
     are_refused(
-        [
-            ("a key twice", append("{ a: 1, a: 2 }")),
-            ("an exponent without a sign", append("1e400")),
-            ("an exponent in capitals", append("1E+5")),
-        ]
-        .map(|(what, document)| (what, document, "BAD_USER_INPUT"))
-        .into(),
+        [("a key twice", append("{ a: 1, a: 2 }"))]
+            .map(|(what, document)| (what, document, "BAD_USER_INPUT"))
+            .into(),
     )
     .await;
 }
