@@ -17,7 +17,7 @@ async fn are_refused(documents: Vec<(&str, String, &str)>) {
             assert_eq!(answer.code(), *code, "{what}");
             assert!(answer.body.get("data").is_none(), "{what}: {}", answer.raw);
             assert!(answer.message().chars().count() <= 300, "{what}");
-            assert!(took < Duration::from_millis(500), "{what} took {took:?}");
+            assert!(took < Duration::from_secs(5), "{what} took {took:?}");
             assert!(server.is_ok("/readyz").await, "{what} ended the server");
         }
     })
