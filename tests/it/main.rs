@@ -1,12 +1,17 @@
 //! The tests of Threadline, in one binary. `tests/run` runs them on both databases.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod audit;
 mod compaction;
 mod content;
 mod context;
 mod cursors;
+mod graphiql;
+mod guard;
 mod history;
+mod http;
 mod layering;
+mod node;
 mod reset;
 mod rest;
 mod support;
