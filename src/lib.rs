@@ -5,3 +5,4 @@
 //! that store over PostgreSQL or SQLite.
 
 pub mod chat;
+pub mod config;
