@@ -84,6 +84,34 @@ impl Thread {
     }
 }
 
+impl Thread {
+    /// Takes in messages that were stored in it: at its end, or in its past.
+    pub fn grow(&mut self, messages: &[Message]) {
+        self.message_count += i64::try_from(messages.len()).unwrap_or(i64::MAX);
+        for message in messages {
+            self.first_message_id = self.first_message_id.min(message.id);
+            if message.id >= self.last_message_id {
+                self.last_message_id = message.id;
+                self.last_message_at = message.created_at;
+            }
+            let Some(boundary) = &message.boundary else {
+                continue;
+            };
+            if boundary.reason == BoundaryReason::Reset {
+                self.reset_id = self.reset_id.max(Some(message.id));
+            }
+            if self.boundary_id.is_none_or(|newest| message.id > newest) {
+                self.boundary_id = Some(message.id);
+                self.context_after = match boundary.reason {
+                    // A reset takes everything before itself out.
+                    BoundaryReason::Reset => Some(message.id),
+                    BoundaryReason::Compaction { .. } => boundary.through,
+                };
+            }
+        }
+    }
+}
+
 /// Who said something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {

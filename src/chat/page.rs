@@ -103,6 +103,32 @@ impl<T> Cut<T> {
         true
     }
 
+    /// The rows so far, in the order they were offered.
+    #[must_use]
+    pub fn rows(&self) -> &[T] {
+        &self.rows
+    }
+
+    /// The same cut of other rows.
+    ///
+    /// # Errors
+    /// The first one of `convert`.
+    pub fn try_map<U, E>(self, convert: impl FnMut(T) -> Result<U, E>) -> Result<Cut<U>, E> {
+        let Self {
+            rows,
+            bytes,
+            extent,
+            has_more,
+        } = self;
+        let rows = rows.into_iter().map(convert).collect::<Result<_, E>>()?;
+        Ok(Cut {
+            rows,
+            bytes,
+            extent,
+            has_more,
+        })
+    }
+
     /// The rows in the order they were offered, and whether there are more.
     #[must_use]
     pub fn into_rows(self) -> (Vec<T>, bool) {

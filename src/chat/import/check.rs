@@ -9,7 +9,7 @@ use super::{
 };
 use crate::chat::{
     id::MessageId,
-    model::{Outcome, Role, TurnRef},
+    model::{Boundary, Outcome, Role, TurnRef},
     turn::MAX_MESSAGES,
 };
 
@@ -68,9 +68,10 @@ impl Check {
             return Ok(());
         };
         self.plan.messages += 1;
-        match &placed.message.turn {
-            Some(turn) => self.said(&placed, turn),
-            None => self.drawn(&placed),
+        match (&placed.message.turn, &placed.message.boundary) {
+            (Some(turn), _) => self.said(&placed, turn),
+            (None, Some(boundary)) => self.drawn(&placed, boundary),
+            (None, None) => Ok(()),
         }
     }
 
@@ -90,22 +91,12 @@ impl Check {
     }
 
     /// A boundary stands for itself.
-    fn drawn(&mut self, placed: &Placed) -> Result<(), ImportError> {
+    fn drawn(&mut self, placed: &Placed, boundary: &Boundary) -> Result<(), ImportError> {
         self.close(placed.thread)?;
-        let through = placed
-            .message
-            .boundary
-            .as_ref()
-            .and_then(|boundary| boundary.through);
-        if through.is_some_and(|through| through >= placed.message.id) {
-            return Err(ImportError::bad(
-                placed.line,
-                "boundary.throughMessageId comes after the boundary",
-            ));
-        }
-        let line = self.threads.entry(placed.thread).or_default();
-        line.add(Span::of(placed));
-        line.through.extend(through.map(|through| (through, placed.line)));
+        self.threads
+            .entry(placed.thread)
+            .or_default()
+            .draw(placed, boundary);
         self.plan.end(placed.line);
         Ok(())
     }

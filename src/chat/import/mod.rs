@@ -43,6 +43,12 @@ pub struct ImportedTurn {
 }
 
 impl ImportedTurn {
+    /// The turn's id; none when this is a boundary.
+    #[must_use]
+    pub fn turn_id(&self) -> Option<&str> {
+        self.messages.first()?.turn.as_ref().map(|turn| turn.id.as_str())
+    }
+
     /// The first message's id.
     #[must_use]
     pub fn first_id(&self) -> Option<MessageId> {

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
 use super::{ImportError, place::Placed};
-use crate::chat::id::MessageId;
+use crate::chat::{id::MessageId, model::Boundary};
 
 /// Where a turn lies in its thread.
 #[derive(Clone, Copy)]
@@ -20,8 +20,15 @@ pub(super) struct Span {
 #[derive(Default)]
 pub(super) struct Line {
     spans: Vec<Span>,
-    /// The messages through which compactions go, and the lines that say so.
-    pub through: Vec<(MessageId, u64)>,
+    boundaries: Vec<Drawn>,
+}
+
+/// A boundary of an input.
+struct Drawn {
+    id: MessageId,
+    /// The last message that a compaction covers; a reset covers everything before itself.
+    through: Option<MessageId>,
+    line: u64,
 }
 
 impl Span {
@@ -40,6 +47,15 @@ impl Span {
 impl Line {
     pub(super) fn add(&mut self, span: Span) {
         self.spans.push(span);
+    }
+
+    pub(super) fn draw(&mut self, placed: &Placed, boundary: &Boundary) {
+        self.add(Span::of(placed));
+        self.boundaries.push(Drawn {
+            id: placed.message.id,
+            through: boundary.summary().and(boundary.through),
+            line: placed.line,
+        });
     }
 
     /// Checks the turns in the order in which they will be read.
@@ -63,18 +79,39 @@ impl Line {
                 ));
             }
         }
-        for (through, line) in self.through {
+        self.check_boundaries()
+    }
+
+    /// Checks that each boundary goes through to the end of a turn, and further than the one before.
+    fn check_boundaries(&mut self) -> Result<(), ImportError> {
+        self.boundaries.sort_unstable_by_key(|drawn| drawn.id);
+        let mut covered = None;
+        for drawn in &self.boundaries {
+            let refuse = |what: &str| {
+                Err(ImportError::bad(
+                    drawn.line,
+                    format!("boundary.throughMessageId {what}"),
+                ))
+            };
+            let Some(through) = drawn.through else {
+                covered = Some(drawn.id);
+                continue;
+            };
+            if through >= drawn.id {
+                return refuse("comes after the boundary");
+            }
+            if covered.is_some_and(|covered| through <= covered) {
+                return refuse("does not go beyond what the boundary before covers");
+            }
             let at = self.spans.partition_point(|span| span.last < through.0);
             if self
                 .spans
                 .get(at)
                 .is_some_and(|span| span.first <= through.0 && through.0 < span.last)
             {
-                return Err(ImportError::bad(
-                    line,
-                    "boundary.throughMessageId has to be the last message of a turn",
-                ));
+                return refuse("has to be the last message of a turn");
             }
+            covered = Some(through);
         }
         Ok(())
     }

@@ -205,12 +205,12 @@ fn a_boundary_has_nothing_of_a_message_and_closes_the_turn_before_it() {
     );
     let parsed = turns(&[
         with_id(1, 1, "t1"),
-        boundary(2, r#"{"reason":"reset"}"#),
         compaction.clone(),
-        user(4, "t2"),
+        boundary(4, r#"{"reason":"reset"}"#),
+        user(5, "t2"),
     ]);
     assert_eq!(parsed.len(), 4);
-    let drawn = parsed[2].messages[0].boundary.as_ref().unwrap();
+    let drawn = parsed[1].messages[0].boundary.as_ref().unwrap();
     assert_eq!((drawn.summary(), drawn.through), (Some("s"), Some(through)));
     assert!(refusal(&[user(1, "t"), boundary(2, r#"{"reason":"reset"}"#), user(3, "t")]).contains("line 3"));
     for (inner, what) in [

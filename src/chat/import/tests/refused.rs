@@ -120,3 +120,26 @@ fn turns_that_lie_in_each_other_or_run_back_in_time_are_found_wherever_they_stan
     assert_eq!(turns(&later_first).len(), 2);
     assert!(refusal(&[with_id(3, 30, "t3"), with_id(3, 30, "t4")]).contains("line 2"));
 }
+
+#[test]
+fn a_compaction_goes_further_than_the_boundary_before_it() {
+    let drawn = |micros, inner: &str| said("anna", micros, &format!(r#""boundary":{inner}"#));
+    let compaction = |micros, through: i64| {
+        let through = message_id(through);
+        drawn(
+            micros,
+            &format!(r#"{{"reason":"compaction","summary":"s","throughMessageId":"{through}"}}"#),
+        )
+    };
+    let turns = [with_id(1, 1, "t1"), with_id(2, 2, "t2")];
+    let with = |boundaries: &[String]| check(&[&turns, boundaries].concat());
+    assert!(with(&[compaction(3, 1), compaction(4, 2)]).is_ok());
+    for (boundaries, line) in [
+        ([compaction(3, 2), compaction(4, 1)], 4),
+        ([drawn(3, r#"{"reason":"reset"}"#), compaction(4, 2)], 4),
+        ([drawn(3, r#"{"reason":"reset"}"#), compaction(4, 9)], 4),
+    ] {
+        let refused = with(&boundaries).unwrap_err();
+        assert_eq!(refused.line, line, "{refused}");
+    }
+}

@@ -1,2 +1,0 @@
-//! Migrate.
-fn main() {}

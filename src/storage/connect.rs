@@ -1,0 +1,98 @@
+//! From a URL to connections.
+
+use std::time::Duration;
+
+use sea_orm::{
+    ConnectOptions, Database, DatabaseConnection, DbBackend, DbErr,
+    sqlx::sqlite::{SqliteJournalMode, SqliteSynchronous},
+};
+
+/// Where the rows are and how patient to be.
+#[derive(Clone, Debug)]
+pub struct DatabaseSettings {
+    /// `postgres://…` or `sqlite://…`.
+    pub url: String,
+    /// PostgreSQL: the schema that the tables live in.
+    pub schema: String,
+    /// The most connections at once.
+    pub max_connections: u32,
+    /// How long to wait for a free connection.
+    pub acquire_timeout: Duration,
+    /// How long a statement may take.
+    pub statement_timeout: Duration,
+    /// How long to wait for a lock.
+    pub lock_timeout: Duration,
+    /// How long a transaction may do nothing.
+    pub idle_in_transaction_timeout: Duration,
+}
+
+/// One pool that writes and one that reads; the same one on PostgreSQL.
+#[derive(Clone, Debug)]
+pub struct Pools {
+    pub write: DatabaseConnection,
+    pub read: DatabaseConnection,
+}
+
+/// Opens the pools of a database.
+pub async fn connect(settings: &DatabaseSettings) -> Result<Pools, DbErr> {
+    let mut options = ConnectOptions::new(&settings.url);
+    options
+        .max_connections(settings.max_connections)
+        .acquire_timeout(settings.acquire_timeout)
+        .connect_timeout(settings.acquire_timeout)
+        .sqlx_logging(false);
+    if DbBackend::Postgres.is_prefix_of(&settings.url) {
+        return postgres(options, settings).await;
+    }
+    if DbBackend::Sqlite.is_prefix_of(&settings.url) && !settings.url.contains(":memory:") {
+        return sqlite(options, settings).await;
+    }
+    Err(DbErr::Conn(sea_orm::RuntimeErr::Internal(
+        "database.url must begin with postgres:// or name a SQLite file, e.g. sqlite://threadline.db?mode=rwc".to_owned(),
+    )))
+}
+
+async fn postgres(mut options: ConnectOptions, settings: &DatabaseSettings) -> Result<Pools, DbErr> {
+    let millis = |time: Duration| time.as_millis().to_string();
+    // The server keeps these promises even when this process hangs.
+    let session = [
+        ("search_path", settings.schema.clone()),
+        ("statement_timeout", millis(settings.statement_timeout)),
+        ("lock_timeout", millis(settings.lock_timeout)),
+        (
+            "idle_in_transaction_session_timeout",
+            millis(settings.idle_in_transaction_timeout),
+        ),
+    ];
+    options.map_sqlx_postgres_opts(move |options| {
+        options.application_name("threadline").options(session.clone())
+    });
+    let pool = Database::connect(options).await?;
+    Ok(Pools {
+        write: pool.clone(),
+        read: pool,
+    })
+}
+
+async fn sqlite(mut options: ConnectOptions, settings: &DatabaseSettings) -> Result<Pools, DbErr> {
+    let lock_timeout = settings.lock_timeout;
+    options.map_sqlx_sqlite_opts(move |options| {
+        // FULL: in WAL mode, NORMAL may lose the last commits when the power goes.
+        options
+            .journal_mode(SqliteJournalMode::Wal)
+            .synchronous(SqliteSynchronous::Full)
+            .busy_timeout(lock_timeout)
+            .foreign_keys(true)
+    });
+    let mut readers = options.clone();
+    options.max_connections(1);
+    let write = Database::connect(options).await?;
+    readers.map_sqlx_sqlite_opts(move |options| {
+        options
+            .busy_timeout(lock_timeout)
+            .foreign_keys(true)
+            .pragma("query_only", "on")
+    });
+    let read = Database::connect(readers).await?;
+    Ok(Pools { write, read })
+}

@@ -1,0 +1,17 @@
+//! Rows in PostgreSQL or SQLite, chosen by URL.
+
+mod append;
+mod connect;
+mod draw;
+pub mod entity;
+mod error;
+mod import;
+mod partition;
+mod read;
+mod schema;
+mod secrets;
+mod sql_store;
+mod write;
+
+pub use connect::DatabaseSettings;
+pub use sql_store::SqlStore;

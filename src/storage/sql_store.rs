@@ -1,0 +1,252 @@
+//! The store over SQL: each method is one unit of work in a task of its own.
+
+use std::{future::Future, sync::Arc};
+
+use async_trait::async_trait;
+use sea_orm::{
+    DatabaseTransaction, DbBackend, DbErr, SqliteTransactionMode, TransactionOptions, TransactionTrait,
+};
+
+use super::{
+    append::Append,
+    connect::{self, DatabaseSettings, Pools},
+    draw::Draw,
+    error::{self, Inconsistency},
+    import::Import,
+    partition, read, schema, secrets,
+    write::{Failure, Write},
+};
+use crate::chat::{
+    clock::Clock,
+    error::{Error, Result},
+    id::{MessageId, ThreadId},
+    import::ImportedTurn,
+    model::{Message, Thread, ThreadKey},
+    page::Cut,
+    store::{AgentRange, Appended, Drawn, MessageRange, NewLine, Store, ThreadFilter, ThreadRange},
+    turn::NewTurn,
+};
+
+/// How often a write is started over after a partition was made for it; more than once only when months pass by.
+const PARTITION_TRIES: usize = 3;
+
+/// PostgreSQL or SQLite.
+#[derive(Clone)]
+pub struct SqlStore(Arc<Inner>);
+
+struct Inner {
+    pools: Pools,
+    schema: String,
+    clock: Clock,
+}
+
+impl SqlStore {
+    /// Connects to a database. Nothing is made in it before [`migrate`](Self::migrate).
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when it cannot be reached.
+    pub async fn open(settings: &DatabaseSettings, clock: Clock) -> Result<Self> {
+        let pools = connect::connect(settings).await.map_err(error::from_db)?;
+        Ok(Self(Arc::new(Inner {
+            pools,
+            schema: settings.schema.clone(),
+            clock,
+        })))
+    }
+
+    /// Brings the tables up to date; several replicas may do so at once.
+    ///
+    /// # Errors
+    /// When the database fails or is newer than this server; then nothing was changed.
+    pub async fn migrate(&self) -> Result<()> {
+        let store = self.clone();
+        unit(async move {
+            let transaction = store.begin().await?;
+            schema::migrate(&transaction, &store.0.schema).await?;
+            transaction.commit().await?;
+            Ok(())
+        })
+        .await?;
+        self.maintain().await
+    }
+
+    async fn begin(&self) -> Result<DatabaseTransaction, DbErr> {
+        // A deferred transaction that turns to writing fails at once when another writes, whatever the timeout.
+        let options = TransactionOptions {
+            sqlite_transaction_mode: Some(SqliteTransactionMode::Immediate),
+            ..TransactionOptions::default()
+        };
+        self.0.pools.write.begin_with_options(options).await
+    }
+
+    /// Runs a write; when it lacks a partition, makes it and starts over.
+    async fn write<W: Write>(&self, work: W) -> Result<W::Output> {
+        let store = self.clone();
+        unit(async move {
+            for _ in 1..PARTITION_TRIES {
+                match store.attempt(&work).await {
+                    Err(Failure::NoPartition(ids)) => partition::make_for(&store.0.pools.write, &ids).await?,
+                    done => return done,
+                }
+            }
+            store.attempt(&work).await
+        })
+        .await
+    }
+
+    async fn attempt<W: Write>(&self, work: &W) -> Result<W::Output, Failure> {
+        let transaction = self.begin().await?;
+        match work.run(&transaction, &self.0.clock).await {
+            Ok(done) => {
+                transaction.commit().await?;
+                Ok(done)
+            }
+            Err(failure) => {
+                // A rollback that fails leaves nothing behind either: the connection goes, and the database with it
+                // forgets the transaction.
+                if let Err(error) = transaction.rollback().await {
+                    tracing::debug!(%error, "a rollback failed");
+                }
+                Err(failure)
+            }
+        }
+    }
+
+    /// Runs reads against the pool for reading.
+    async fn read<T, F>(&self, work: impl FnOnce(sea_orm::DatabaseConnection) -> F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T, DbErr>> + Send + 'static,
+    {
+        let work = work(self.0.pools.read.clone());
+        unit(async move { Ok(work.await?) }).await
+    }
+}
+
+/// Runs a unit of work in a task of its own, so that a request that is dropped cannot leave a transaction open:
+/// sqlx 0.9 loses track of a BEGIN whose future is dropped.
+async fn unit<T: Send + 'static>(
+    work: impl Future<Output = Result<T, Failure>> + Send + 'static,
+) -> Result<T> {
+    match tokio::spawn(work).await {
+        Ok(Ok(done)) => Ok(done),
+        Ok(Err(Failure::Refused(error))) => Err(error),
+        Ok(Err(Failure::Database(error))) => Err(error::from_db(error)),
+        Ok(Err(Failure::NoPartition(_))) => Err(Inconsistency("a partition that was made is missing").into()),
+        Err(panic) => Err(Error::Internal(Box::new(panic))),
+    }
+}
+
+#[async_trait]
+impl Store for SqlStore {
+    async fn ready(&self) -> Result<()> {
+        let store = self.clone();
+        unit(async move {
+            let transaction = store.begin().await?;
+            secrets::probe(&transaction).await?;
+            transaction.rollback().await?;
+            Ok(())
+        })
+        .await
+    }
+
+    async fn cursor_secret(&self) -> Result<Vec<u8>> {
+        self.write(secrets::CursorSecret).await
+    }
+
+    async fn maintain(&self) -> Result<()> {
+        let store = self.clone();
+        unit(async move {
+            let db = &store.0.pools.write;
+            if db.get_database_backend() == DbBackend::Postgres {
+                partition::make_ahead(db, store.0.clock.now()).await?;
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    async fn threads_by_id(&self, team_id: &str, ids: &[ThreadId]) -> Result<Vec<Thread>> {
+        let select = read::threads_by_id(team_id, ids);
+        self.read(|db| async move { read::threads(&db, select).await })
+            .await
+    }
+
+    async fn thread_by_key(&self, team_id: &str, key: &ThreadKey) -> Result<Option<Thread>> {
+        let select = read::thread_by_key(team_id, key);
+        Ok(self
+            .read(|db| async move { read::threads(&db, select).await })
+            .await?
+            .pop())
+    }
+
+    async fn threads(&self, team_id: &str, range: ThreadRange) -> Result<Cut<Thread>> {
+        let select = read::thread_range(team_id, &range);
+        let threads = self
+            .read(|db| async move { read::threads(&db, select).await })
+            .await?;
+        let mut cut = Cut::new(range.extent);
+        for thread in threads {
+            cut.offer(thread, 0);
+        }
+        Ok(cut)
+    }
+
+    async fn threads_after(
+        &self,
+        team_id: &str,
+        after: Option<ThreadId>,
+        filter: &ThreadFilter,
+    ) -> Result<Vec<Thread>> {
+        let select = read::threads_after(team_id, after, filter);
+        self.read(|db| async move { read::threads(&db, select).await })
+            .await
+    }
+
+    async fn agent_messages(&self, team_id: &str, range: AgentRange) -> Result<Cut<Message>> {
+        let team_id = team_id.to_owned();
+        self.read(|db| async move { read::agent_messages(&db, &team_id, &range).await })
+            .await
+    }
+
+    async fn messages(&self, team_id: &str, ranges: Vec<MessageRange>) -> Result<Vec<Cut<Message>>> {
+        let team_id = team_id.to_owned();
+        self.read(|db| async move { read::messages(&db, &team_id, &ranges).await })
+            .await
+    }
+
+    async fn messages_by_id(&self, team_id: &str, ids: Vec<(Thread, MessageId)>) -> Result<Vec<Message>> {
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let team_id = team_id.to_owned();
+        self.read(|db| async move { read::messages_by_id(&db, &team_id, &ids).await })
+            .await
+    }
+
+    async fn append(&self, team_id: &str, turn: NewTurn) -> Result<Appended> {
+        self.write(Append {
+            team_id: team_id.to_owned(),
+            turn,
+        })
+        .await
+    }
+
+    async fn draw(&self, team_id: &str, thread_id: ThreadId, line: NewLine) -> Result<Drawn> {
+        self.write(Draw {
+            team_id: team_id.to_owned(),
+            thread_id,
+            line,
+        })
+        .await
+    }
+
+    async fn import(&self, team_id: &str, turns: Vec<ImportedTurn>, write: bool) -> Result<u64> {
+        self.write(Import {
+            team_id: team_id.to_owned(),
+            turns,
+            write,
+        })
+        .await
+    }
+}
