@@ -5,5 +5,7 @@
 //! that store over PostgreSQL or SQLite.
 
 pub mod chat;
+pub mod cli;
 pub mod config;
 pub mod storage;
+pub mod telemetry;

@@ -10,6 +10,10 @@ use figment::{
 pub struct Key {
     /// Its dotted name, `database.url`.
     pub name: String,
+    /// The environment variable that sets it.
+    pub variable: String,
+    /// The flag that sets it, without its dashes.
+    pub flag: String,
     /// What it means, its unit and what it allows: the comment above it.
     pub meaning: String,
     /// Its value when nobody sets it.
@@ -23,18 +27,6 @@ impl PartialEq for Key {
 }
 
 impl Key {
-    /// The environment variable that sets it.
-    #[must_use]
-    pub fn variable(&self) -> String {
-        format!("THREADLINE_{}", self.name.replace('.', "_").to_uppercase())
-    }
-
-    /// The flag that sets it, without its dashes.
-    #[must_use]
-    pub fn flag(&self) -> String {
-        self.name.replace(['.', '_'], "-")
-    }
-
     /// Whether its value must not be seen: such a setting has no flag, for command lines are public.
     #[must_use]
     pub fn is_secret(&self) -> bool {
@@ -62,6 +54,8 @@ pub(super) fn read(file: &str) -> Vec<Key> {
                 .expect("a line that looks like a key is one")
                 .clone();
             keys.push(Key {
+                variable: format!("THREADLINE_{}", name.replace('.', "_").to_uppercase()),
+                flag: name.replace(['.', '_'], "-"),
                 name,
                 meaning: comment.join(" "),
                 default,
@@ -92,8 +86,8 @@ mod tests {
 
     #[test]
     fn no_two_keys_share_a_variable_or_a_flag() {
-        let variables: HashSet<_> = keys().iter().map(|key| key.variable()).collect();
-        let flags: HashSet<_> = keys().iter().map(|key| key.flag()).collect();
+        let variables: HashSet<_> = keys().iter().map(|key| &key.variable).collect();
+        let flags: HashSet<_> = keys().iter().map(|key| &key.flag).collect();
         assert_eq!((variables.len(), flags.len()), (keys().len(), keys().len()));
     }
 }

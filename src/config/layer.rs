@@ -56,11 +56,11 @@ pub(super) fn variables(variables: &[(OsString, OsString)]) -> Result<Layer, Con
         let Some(name) = name.to_str().filter(|name| name.starts_with(PREFIX)) else {
             continue;
         };
-        match keys().iter().find(|key| key.variable() == name) {
+        match keys().iter().find(|key| key.variable == name) {
             Some(key) => layer.push(variable(key, name, value)?),
             None if NOT_OURS.iter().any(|prefix| name.starts_with(prefix)) => {}
             None => {
-                let known = keys().iter().map(Key::variable);
+                let known = keys().iter().map(|key| key.variable.clone());
                 return Err(unknown(
                     name.to_owned(),
                     "an environment variable".to_owned(),
@@ -79,7 +79,7 @@ pub(super) fn flags(flags: &[(String, String)]) -> Result<Layer, ConfigError> {
             .iter()
             .find(|key| key.name == *name)
             .expect("the flags are made from the keys");
-        set(key, Origin::Flag(format!("--{}", key.flag())), read(key, text))
+        set(key, Origin::Flag(format!("--{}", key.flag)), read(key, text))
     };
     flags.iter().map(set).collect()
 }
