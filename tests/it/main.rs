@@ -9,6 +9,7 @@ mod history;
 mod layering;
 mod reset;
 mod rest;
+mod state_machine;
 mod support;
 mod threads;
 mod turns;
