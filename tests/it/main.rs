@@ -14,6 +14,7 @@ mod layering;
 mod node;
 mod reset;
 mod rest;
+mod state_machine;
 mod support;
 mod threads;
 mod turns;

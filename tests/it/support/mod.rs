@@ -3,6 +3,7 @@
 pub mod answer;
 pub mod client;
 pub mod database;
+pub mod id;
 pub mod list;
 pub mod process;
 pub mod server;
