@@ -5,6 +5,9 @@
 //! that store over PostgreSQL or SQLite.
 
 pub mod chat;
+pub mod cli;
+pub mod config;
 pub mod graphql;
 pub mod http;
 pub mod storage;
+pub mod telemetry;

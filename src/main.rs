@@ -1,2 +1,9 @@
-//! Threadline
-fn main() {}
+//! The `threadline` command.
+
+use std::process::ExitCode;
+
+use threadline::cli;
+
+fn main() -> ExitCode {
+    cli::main()
+}

@@ -136,7 +136,8 @@ impl From<ReaderError> for JsonError {
     }
 }
 
-fn write_string(text: &str, out: &mut String) {
+/// Writes a string's JSON text.
+pub(super) fn write_string(text: &str, out: &mut String) {
     out.push_str(&serde_json::to_string(text).expect("a string always has a JSON text"));
 }
 

@@ -5,6 +5,7 @@ pub mod content;
 pub mod context;
 pub mod cursor;
 pub mod error;
+pub mod export;
 pub mod gateway;
 pub mod id;
 pub mod import;

@@ -125,6 +125,27 @@ pub enum Role {
     System,
 }
 
+impl Role {
+    /// Its name in JSON.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Assistant => "assistant",
+            Self::Tool => "tool",
+            Self::System => "system",
+        }
+    }
+
+    /// The role of a name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::User, Self::Assistant, Self::Tool, Self::System]
+            .into_iter()
+            .find(|role| role.as_str() == name)
+    }
+}
+
 /// How a stored turn ended. A failed one is never stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Outcome {
@@ -132,6 +153,25 @@ pub enum Outcome {
     Completed,
     /// The person stopped it.
     Stopped,
+}
+
+impl Outcome {
+    /// Its name in JSON.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::Stopped => "stopped",
+        }
+    }
+
+    /// The outcome of a name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Completed, Self::Stopped]
+            .into_iter()
+            .find(|outcome| outcome.as_str() == name)
+    }
 }
 
 /// One stored row of a thread; it never changes.
@@ -189,6 +229,17 @@ pub enum BoundaryReason {
         /// What the model is given instead of them.
         summary: String,
     },
+}
+
+impl BoundaryReason {
+    /// Its name in JSON.
+    #[must_use]
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Reset => "reset",
+            Self::Compaction { .. } => "compaction",
+        }
+    }
 }
 
 impl Boundary {

@@ -9,7 +9,7 @@ use super::{
 };
 
 /// The most messages a turn may have.
-const MAX_MESSAGES: usize = 100;
+pub(super) const MAX_MESSAGES: usize = 100;
 
 /// How large what is written may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,0 +1,112 @@
+//! The `threadline` command: the one place where the parts are put together.
+
+mod batches;
+mod config;
+mod demo;
+mod export;
+mod flags;
+mod import;
+mod input;
+mod migrate;
+mod open;
+mod progress;
+mod settings;
+
+use std::{env, path::PathBuf, process::ExitCode};
+
+use anyhow::{Context, Result};
+use clap::{Parser, Subcommand};
+use tokio::runtime::Runtime;
+
+use crate::{
+    config::{Config, ConfigError, Sources},
+    telemetry,
+};
+use flags::SettingFlags;
+use settings::Settings;
+
+/// How a usage or settings error ends the process; clap ends it the same way.
+const EXIT_USAGE: u8 = 2;
+
+/// The stack of a worker: resolvers of a document as deep as the limits allow fit many times over.
+const WORKER_STACK: usize = 8 << 20;
+
+/// The chat store for AI agents: turns in, pages out, over GraphQL and REST.
+#[derive(Parser)]
+#[command(
+    name = "threadline",
+    version,
+    about,
+    max_term_width = 110,
+    disable_help_subcommand = true
+)]
+#[command(after_help = "Without a command, threadline serves.\n\
+    Settings come from flags over THREADLINE_… variables (and DATABASE_URL) over threadline.toml over the defaults:\n\
+    `threadline --help` lists their flags, `threadline config` what is in force and where it came from.\n\
+    Exit codes: 0 done, 1 failed, 2 wrong usage or settings.")]
+struct Cli {
+    /// The settings file, instead of threadline.toml in the working directory
+    #[arg(long, global = true, value_name = "FILE")]
+    config: Option<PathBuf>,
+    #[command(flatten)]
+    settings: SettingFlags,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Bring the database's tables up to date
+    ///
+    /// `serve` does this when it starts. Several may do it at once; a database of a newer release is refused.
+    Migrate,
+    Import(import::Args),
+    Export(export::Args),
+    Demo(demo::Args),
+    /// Print every setting, its value and where it came from
+    ///
+    /// Secrets, and passwords in URLs, are shown as ***.
+    Config,
+}
+
+/// Runs the command that the process was started with.
+#[must_use]
+pub fn main() -> ExitCode {
+    match Cli::parse().run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            match error.downcast_ref::<ConfigError>() {
+                Some(_) => ExitCode::from(EXIT_USAGE),
+                None => ExitCode::FAILURE,
+            }
+        }
+    }
+}
+
+impl Cli {
+    fn run(self) -> Result<()> {
+        let config = Config::load(&Sources {
+            file: self.config,
+            variables: env::vars_os().collect(),
+            flags: self.settings.0,
+        })?;
+        let settings = Settings::read(&config)?;
+        telemetry::init(&settings.log);
+        match self.command.unwrap_or(Command::Config) {
+            Command::Migrate => runtime()?.block_on(migrate::run(&settings)),
+            Command::Import(args) => runtime()?.block_on(import::run(&settings, &args)),
+            Command::Export(args) => runtime()?.block_on(export::run(&settings, args)),
+            Command::Demo(args) => runtime()?.block_on(demo::run(&settings, &args)),
+            Command::Config => config::run(&config),
+        }
+    }
+}
+
+fn runtime() -> Result<Runtime> {
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .thread_stack_size(WORKER_STACK)
+        .build()
+        .context("the threads of the server cannot be started")
+}

@@ -1,0 +1,205 @@
+//! The settings as the parts want them, checked.
+
+use std::{net::SocketAddr, ops::RangeInclusive, time::Duration};
+
+use crate::{
+    chat::{gateway::GatewayLimits, turn::WriteLimits},
+    config::{Config, ConfigError},
+    storage::DatabaseSettings,
+    telemetry::{self, Log},
+};
+
+/// The shortest secret that cannot be guessed.
+const MIN_SECRET: usize = 32;
+/// The largest content of a message that may be allowed.
+const MAX_MESSAGE_BYTES: usize = 1 << 20;
+/// PostgreSQL cuts longer names.
+const MAX_SCHEMA: usize = 63;
+
+type Result<T> = std::result::Result<T, ConfigError>;
+
+/// Everything that the commands need to know.
+#[derive(Clone, Debug)]
+pub(super) struct Settings {
+    pub listen: SocketAddr,
+    pub database: DatabaseSettings,
+    pub cursor_secrets: Vec<String>,
+    pub gateway: GatewayLimits,
+    pub log: Log,
+}
+
+impl Settings {
+    pub(super) fn read(config: &Config) -> Result<Self> {
+        let listen: String = config.get("listen")?;
+        Ok(Self {
+            listen: listen.parse().map_err(|_| {
+                config.wrong(
+                    "listen",
+                    "it has to be an address and a port, like 127.0.0.1:8080",
+                )
+            })?,
+            database: database(config)?,
+            cursor_secrets: secrets(config)?,
+            gateway: gateway(config)?,
+            log: log(config)?,
+        })
+    }
+}
+
+fn database(config: &Config) -> Result<DatabaseSettings> {
+    // Moving the chats to a database of their own is this one line.
+    let chat_url: String = config.get("chat.database.url")?;
+    let (name, url) = match chat_url.as_str() {
+        "" => ("database.url", config.get("database.url")?),
+        _ => ("chat.database.url", chat_url),
+    };
+    let known = ["sqlite:", "postgres://", "postgresql://"];
+    if !known.iter().any(|scheme| url.starts_with(scheme)) {
+        return Err(config.wrong(name, "it has to begin with sqlite:// or postgres://"));
+    }
+    if url.contains(":memory:") || url.contains("mode=memory") {
+        return Err(config.wrong(
+            name,
+            "a SQLite database has to be a file; `serve --demo` has a scratch one",
+        ));
+    }
+    let schema: String = config.get("database.schema")?;
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    if schema.len() > MAX_SCHEMA
+        || !schema.chars().all(plain)
+        || schema.starts_with(|c: char| c.is_ascii_digit())
+        || schema.is_empty()
+    {
+        return Err(config.wrong(
+            "database.schema",
+            "it has to be made of a-z, 0-9 and _, with no digit first, 63 characters at most",
+        ));
+    }
+    Ok(DatabaseSettings {
+        url,
+        schema,
+        max_connections: config.get("database.max_connections")?,
+        acquire_timeout: duration(config, "database.acquire_timeout")?,
+        statement_timeout: duration(config, "database.statement_timeout")?,
+        lock_timeout: duration(config, "database.lock_timeout")?,
+        idle_in_transaction_timeout: duration(config, "database.idle_in_transaction_timeout")?,
+    })
+}
+
+fn gateway(config: &Config) -> Result<GatewayLimits> {
+    let most = usize::MAX;
+    Ok(GatewayLimits {
+        page_items: u32::try_from(within(config, "limits.page_items", 1..=200)?).unwrap_or(u32::MAX),
+        page_bytes: within(config, "limits.page_bytes", 1..=most)?,
+        write: WriteLimits {
+            message_bytes: within(config, "limits.message_bytes", 1..=MAX_MESSAGE_BYTES)?,
+            turn_bytes: within(config, "limits.turn_bytes", 1..=most)?,
+        },
+    })
+}
+
+fn within(config: &Config, name: &str, allowed: RangeInclusive<usize>) -> Result<usize> {
+    let value = config.get(name)?;
+    if allowed.contains(&value) {
+        return Ok(value);
+    }
+    let (least, most) = allowed.into_inner();
+    Err(config.wrong(name, &format!("it has to be from {least} to {most}")))
+}
+
+fn secrets(config: &Config) -> Result<Vec<String>> {
+    let listed: String = config.get("cursor.secrets")?;
+    if listed.is_empty() {
+        return Ok(Vec::new());
+    }
+    let secrets: Vec<_> = listed.split(',').map(|secret| secret.trim().to_owned()).collect();
+    if secrets.iter().any(|secret| secret.len() < MIN_SECRET) {
+        let reason = format!("each secret has to have at least {MIN_SECRET} bytes, with commas between them");
+        return Err(config.wrong("cursor.secrets", &reason));
+    }
+    Ok(secrets)
+}
+
+fn duration(config: &Config, name: &str) -> Result<Duration> {
+    let text: String = config.get(name)?;
+    humantime::parse_duration(&text)
+        .ok()
+        .filter(|time| *time >= Duration::from_millis(1))
+        .ok_or_else(|| config.wrong(name, "it has to be a time of at least 1ms, like 15s, 2m or 500ms"))
+}
+
+fn log(config: &Config) -> Result<Log> {
+    let level: String = config.get("log.level")?;
+    let filter = telemetry::parse_filter(&level).ok_or_else(|| {
+        config.wrong(
+            "log.level",
+            "it has to be a level, and after it perhaps levels of parts",
+        )
+    })?;
+    Ok(Log {
+        format: config.get("log.format")?,
+        filter,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Sources;
+
+    fn read(flags: &[(&str, &str)]) -> Result<Settings> {
+        let flags = flags
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let sources = Sources {
+            flags: flags.collect(),
+            ..Sources::default()
+        };
+        Settings::read(&Config::load(&sources)?)
+    }
+
+    #[test]
+    fn the_defaults_are_the_defaults_of_the_parts() {
+        let settings = read(&[]).unwrap();
+        assert_eq!(settings.gateway, GatewayLimits::default());
+        assert_eq!(settings.database.statement_timeout, Duration::from_secs(5));
+        assert!(settings.listen.ip().is_loopback() && settings.cursor_secrets.is_empty());
+    }
+
+    #[test]
+    fn chats_may_have_a_database_of_their_own() {
+        let (url, own) = ("postgres://a/b", "postgres://c/d");
+        assert_eq!(read(&[("database.url", url)]).unwrap().database.url, url);
+        let both = read(&[("database.url", url), ("chat.database.url", own)]).unwrap();
+        assert_eq!(both.database.url, own);
+    }
+
+    #[test]
+    fn what_is_not_allowed_is_refused_by_name() {
+        let short = format!("{},{}", "a".repeat(32), "b".repeat(31));
+        for (name, value) in [
+            ("listen", "8080"),
+            ("listen", "localhost"),
+            ("database.url", "mysql://a/b"),
+            ("database.url", "sqlite::memory:"),
+            ("chat.database.url", "x"),
+            ("database.schema", "Ünsinn"),
+            ("database.schema", "1a"),
+            ("database.lock_timeout", "2"),
+            ("database.lock_timeout", "0s"),
+            ("database.max_connections", "4294967296"),
+            ("limits.page_items", "201"),
+            ("limits.message_bytes", "1048577"),
+            ("cursor.secrets", &short),
+            ("log.level", "loud"),
+            ("log.format", "xml"),
+        ] {
+            let refused = read(&[(name, value)]).unwrap_err().to_string();
+            assert!(
+                refused.starts_with(&format!("{name} = ")),
+                "{name}={value}: {refused}"
+            );
+            assert!(refused.contains("cannot be used"), "{refused}");
+        }
+    }
+}
