@@ -4,6 +4,7 @@ mod accept;
 mod answer;
 mod params;
 
+use async_graphql::parser::types::OperationType;
 use axum::{
     body::Bytes,
     extract::State,
@@ -17,7 +18,6 @@ use crate::{
     chat::{error::ErrorCode, scope::Scope},
     graphql::Session,
 };
-use async_graphql::parser::types::OperationType;
 
 /// `POST /graphql`: the parameters are a JSON object.
 pub(super) async fn post(State(app): State<App>, headers: HeaderMap, body: Bytes) -> Response {
