@@ -7,5 +7,7 @@
 pub mod chat;
 pub mod cli;
 pub mod config;
+pub mod graphql;
+pub mod http;
 pub mod storage;
 pub mod telemetry;

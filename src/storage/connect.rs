@@ -7,6 +7,9 @@ use sea_orm::{
     sqlx::sqlite::{SqliteJournalMode, SqliteSynchronous},
 };
 
+/// A connection that was used a moment ago is taken to be alive; pinging each time would double a read's round trips.
+const IDLE_BEFORE_PING: Duration = Duration::from_secs(1);
+
 /// Where the rows are and how patient to be.
 #[derive(Clone, Debug)]
 pub struct DatabaseSettings {
@@ -40,7 +43,9 @@ pub async fn connect(settings: &DatabaseSettings) -> Result<Pools, DbErr> {
         .max_connections(settings.max_connections)
         .acquire_timeout(settings.acquire_timeout)
         .connect_timeout(settings.acquire_timeout)
-        .sqlx_logging(false);
+        .test_before_acquire_if_idle_for(IDLE_BEFORE_PING)
+        // The text of each statement, never what is bound to it.
+        .sqlx_logging_level(log::LevelFilter::Debug);
     if DbBackend::Postgres.is_prefix_of(&settings.url) {
         return postgres(options, settings).await;
     }

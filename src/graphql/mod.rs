@@ -1,0 +1,46 @@
+//! The GraphQL schema over the gateway: names and shapes, no rules.
+
+mod agent;
+mod batch;
+mod connection;
+mod error;
+mod input;
+pub mod json;
+mod message;
+mod mutation;
+mod order;
+mod query;
+mod scalar;
+mod session;
+mod thread;
+
+use async_graphql::{EmptySubscription, SDLExportOptions};
+
+pub use error::ErrorCode;
+pub use mutation::Mutation;
+pub use order::Order;
+pub use query::Query;
+pub use session::Session;
+
+/// The executable schema.
+pub type Schema = async_graphql::Schema<Query, Mutation, EmptySubscription>;
+
+/// Builds the schema. Each request brings its own [`Session`].
+#[must_use]
+pub fn schema() -> Schema {
+    Schema::build(Query, Mutation, EmptySubscription)
+        .register_output_type::<ErrorCode>()
+        .finish()
+}
+
+/// The schema in the definition language, as `schema.graphql` has it.
+#[must_use]
+pub fn sdl(schema: &Schema) -> String {
+    let options = SDLExportOptions::new()
+        .sorted_fields()
+        .sorted_arguments()
+        .sorted_enum_items()
+        .include_specified_by()
+        .use_space_ident();
+    schema.sdl_with_options(options)
+}

@@ -1,0 +1,98 @@
+//! What holds for every request: its body is bounded in size and time, its answer in time, a panic is an answer,
+//! and every answer carries the headers that keep browsers from guessing.
+
+use std::panic::AssertUnwindSafe;
+
+use axum::{
+    body::{Body, Bytes},
+    extract::{Request, State},
+    http::{HeaderMap, HeaderValue, StatusCode, header},
+    middleware::Next,
+    response::Response,
+};
+use futures::FutureExt;
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+
+use super::{guard::Limits, refusal::Refusal};
+use crate::chat::error::ErrorCode;
+
+/// Reads the body, then runs the rest under the time limit.
+pub(super) async fn bound(State(limits): State<Limits>, request: Request, next: Next) -> Response {
+    let path = request.uri().path().to_owned();
+    let mut response = match answer(&limits, request, next).await {
+        Ok(response) => response,
+        Err(refusal) => refusal.at(&path),
+    };
+    let headers = response.headers_mut();
+    default(headers, header::X_CONTENT_TYPE_OPTIONS, "nosniff");
+    default(headers, header::REFERRER_POLICY, "no-referrer");
+    default(headers, header::CACHE_CONTROL, "no-store");
+    default(
+        headers,
+        header::CONTENT_SECURITY_POLICY,
+        "default-src 'none'; frame-ancestors 'none'",
+    );
+    response
+}
+
+async fn answer(limits: &Limits, request: Request, next: Next) -> Result<Response, Refusal> {
+    let (head, body) = request.into_parts();
+    refuse_encoding(&head.headers)?;
+    let body = read(limits, &head.headers, body).await?;
+    let run = AssertUnwindSafe(next.run(Request::from_parts(head, Body::from(body)))).catch_unwind();
+    match tokio::time::timeout(limits.request_timeout, run).await {
+        Ok(Ok(response)) => Ok(response),
+        // The panic itself is in the log already, with its place.
+        Ok(Err(_panic)) => Err(Refusal::new(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            ErrorCode::InternalServerError,
+            "internal error; nothing was written",
+        )),
+        Err(_elapsed) => Err(Refusal::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            ErrorCode::ServiceUnavailable,
+            "the answer took too long; try again later",
+        )),
+    }
+}
+
+/// A compressed body could be a bomb, and none of our clients sends one.
+fn refuse_encoding(headers: &HeaderMap) -> Result<(), Refusal> {
+    match headers.get(header::CONTENT_ENCODING) {
+        Some(encoding) if encoding.as_bytes() != b"identity" => Err(Refusal::new(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            ErrorCode::BadUserInput,
+            "the body must not be compressed",
+        )),
+        _ => Ok(()),
+    }
+}
+
+async fn read(limits: &Limits, headers: &HeaderMap, body: Body) -> Result<Bytes, Refusal> {
+    let announced = headers
+        .get(header::CONTENT_LENGTH)
+        .and_then(|length| length.to_str().ok()?.parse().ok());
+    if announced.is_some_and(|length: u64| length > limits.body_bytes as u64) {
+        return Err(too_large(limits));
+    }
+    let whole = Limited::new(body, limits.body_bytes).collect();
+    match tokio::time::timeout(limits.body_timeout, whole).await {
+        Ok(Ok(body)) => Ok(body.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large(limits)),
+        Ok(Err(_)) => Err(Refusal::bad_input("the body could not be read to its end")),
+        Err(_elapsed) => Err(Refusal::new(
+            StatusCode::REQUEST_TIMEOUT,
+            ErrorCode::BadUserInput,
+            "the body took too long to arrive",
+        )),
+    }
+}
+
+fn too_large(limits: &Limits) -> Refusal {
+    let message = format!("a body has at most {} bytes", limits.body_bytes);
+    Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, ErrorCode::BadUserInput, message)
+}
+
+fn default(headers: &mut HeaderMap, name: header::HeaderName, value: &'static str) {
+    headers.entry(name).or_insert(HeaderValue::from_static(value));
+}

@@ -1,0 +1,271 @@
+//! What a parsed document asks for, measured with one visit per fragment.
+
+use std::collections::HashMap;
+
+use async_graphql::parser::types::{
+    Directive, ExecutableDocument, Field, FragmentSpread, OperationDefinition, Selection, SelectionSet,
+};
+use async_graphql::{Pos, Positioned, ServerError, Value, Variables};
+
+use super::{Limits, invalid, too_complex};
+
+/// The largest page: a higher limit is read as this one.
+const PAGE: u64 = 200;
+
+/// How often a list of introspection may hold another one; deeper, every level multiplies the answer.
+const INTROSPECTION_LISTS: u64 = 2;
+
+/// Refuses a document that asks for too much; the complexity is that of the chosen operation.
+pub(super) fn measure(
+    document: &ExecutableDocument,
+    chosen: &Positioned<OperationDefinition>,
+    variables: &Variables,
+    limits: &Limits,
+) -> Result<(), ServerError> {
+    at_most(
+        limits.fragments,
+        document.fragments.len() as u64,
+        "fragments",
+        None,
+    )?;
+    let mut meter = Meter {
+        document,
+        variables,
+        limits,
+        fragments: HashMap::new(),
+    };
+    let (mut fields, mut aliases) = (0_u64, 0_u64);
+    for (_, operation) in document.operations.iter() {
+        let pos = Some(operation.pos);
+        meter.directives(&operation.node.directives)?;
+        for variable in &operation.node.variable_definitions {
+            meter.directives(&variable.node.directives)?;
+        }
+        let cost = meter.selections(&operation.node.selection_set.node, Parent::Other)?;
+        fields = fields.saturating_add(cost.fields);
+        aliases = aliases.saturating_add(cost.aliases);
+        at_most(limits.root_fields, cost.width, "fields at its root", pos)?;
+        cost.check(limits, pos)?;
+        if std::ptr::eq(operation, chosen) {
+            cost.check_complexity(limits, pos)?;
+        }
+    }
+    at_most(limits.fields, fields, "fields, fragments written out,", None)?;
+    at_most(limits.aliases, aliases, "aliases", None)?;
+    // A fragment that nothing spreads is validated as well.
+    for (name, fragment) in &document.fragments {
+        meter
+            .fragment(name, Parent::Other, fragment.pos)?
+            .check(limits, Some(fragment.pos))?;
+    }
+    Ok(())
+}
+
+fn at_most(limit: usize, count: u64, what: &str, pos: Option<Pos>) -> Result<(), ServerError> {
+    if count > limit as u64 {
+        return Err(too_complex(
+            format!("the document has more than {limit} {what}"),
+            pos,
+        ));
+    }
+    Ok(())
+}
+
+/// The field that a selection set belongs to: `messages` is a page unless it lies right under one of those whose
+/// messages are all that there are.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Parent {
+    /// `context` or `appendTurn`.
+    Whole,
+    Other,
+}
+
+/// What a selection set costs, with its fragments written out.
+#[derive(Clone, Copy, Default)]
+struct Cost<'a> {
+    fields: u64,
+    aliases: u64,
+    complexity: u64,
+    depth: u64,
+    /// Fields at the top of the set.
+    width: u64,
+    /// Lists of introspection inside each other.
+    lists: u64,
+    /// The page that costs most: the one to make smaller.
+    heaviest: Option<Page<'a>>,
+}
+
+#[derive(Clone, Copy)]
+struct Page<'a> {
+    field: &'a str,
+    limit: u64,
+    item: u64,
+    cost: u64,
+}
+
+impl<'a> Cost<'a> {
+    fn add(&mut self, other: Self) {
+        self.fields = self.fields.saturating_add(other.fields);
+        self.aliases = self.aliases.saturating_add(other.aliases);
+        self.complexity = self.complexity.saturating_add(other.complexity);
+        self.width = self.width.saturating_add(other.width);
+        self.depth = self.depth.max(other.depth);
+        self.lists = self.lists.max(other.lists);
+        self.heaviest = [self.heaviest, other.heaviest]
+            .into_iter()
+            .flatten()
+            .max_by_key(|page| page.cost);
+    }
+
+    fn check(&self, limits: &Limits, pos: Option<Pos>) -> Result<(), ServerError> {
+        at_most(limits.fields, self.fields, "fields, fragments written out,", pos)?;
+        at_most(limits.aliases, self.aliases, "aliases", pos)?;
+        at_most(limits.depth, self.depth, "levels of fields", pos)?;
+        if self.lists > INTROSPECTION_LISTS {
+            return Err(too_complex("the introspection is nested too deep", pos));
+        }
+        Ok(())
+    }
+
+    /// Says which page to make smaller, and how small when that alone is enough.
+    fn check_complexity(&self, limits: &Limits, pos: Option<Pos>) -> Result<(), ServerError> {
+        let most = limits.complexity as u64;
+        if self.complexity <= most {
+            return Ok(());
+        }
+        let mut message = format!("the query costs {}, more than {most}", self.complexity);
+        if let Some(page) = self.heaviest {
+            let Page {
+                field,
+                limit,
+                item,
+                cost,
+            } = page;
+            let others = self.complexity.saturating_sub(cost).saturating_add(1);
+            let fits = most.saturating_sub(others) / item.max(1);
+            message += &match fits {
+                0 => format!(": lower the `limit` of `{field}` (now {limit}) and of the lists inside it"),
+                fits => format!(
+                    ": lower the `limit` of `{field}` from {limit} to {fits}, or that of a list inside it"
+                ),
+            };
+        }
+        Err(too_complex(message, pos))
+    }
+}
+
+struct Meter<'a> {
+    document: &'a ExecutableDocument,
+    variables: &'a Variables,
+    limits: &'a Limits,
+    /// The cost of each fragment; none while it is being measured.
+    fragments: HashMap<(&'a str, Parent), Option<Cost<'a>>>,
+}
+
+impl<'a> Meter<'a> {
+    fn selections(&mut self, set: &'a SelectionSet, parent: Parent) -> Result<Cost<'a>, ServerError> {
+        let mut total = Cost::default();
+        for selection in &set.items {
+            self.directives(selection.node.directives())?;
+            total.add(match &selection.node {
+                Selection::Field(field) => self.field(&field.node, parent)?,
+                Selection::InlineFragment(inline) => {
+                    self.selections(&inline.node.selection_set.node, parent)?
+                }
+                Selection::FragmentSpread(spread) => self.spread(spread, parent)?,
+            });
+        }
+        Ok(total)
+    }
+
+    fn field(&mut self, field: &'a Field, parent: Parent) -> Result<Cost<'a>, ServerError> {
+        let name = field.name.node.as_str();
+        let whole = if matches!(name, "context" | "appendTurn") {
+            Parent::Whole
+        } else {
+            Parent::Other
+        };
+        let inner = self.selections(&field.selection_set.node, whole)?;
+        let limit = match (name, parent) {
+            ("threads", _) | ("messages", Parent::Other) => Some(self.limit(field, 50)),
+            ("context", _) => Some(self.limit(field, PAGE)),
+            _ => None,
+        };
+        let times = limit.unwrap_or(1);
+        let complexity = inner.complexity.saturating_mul(times).saturating_add(1);
+        let page = limit.map(|limit| Page {
+            field: name,
+            limit,
+            item: inner.complexity,
+            cost: complexity,
+        });
+        let list = matches!(name, "fields" | "inputFields" | "interfaces" | "possibleTypes");
+        Ok(Cost {
+            fields: inner.fields.saturating_add(1),
+            aliases: inner.aliases.saturating_add(u64::from(field.alias.is_some())),
+            complexity,
+            depth: inner.depth + 1,
+            width: 1,
+            lists: inner.lists + u64::from(list),
+            heaviest: page.or(inner.heaviest),
+        })
+    }
+
+    /// The page size that a field asks for; what is no number is refused later, and costs the most until then.
+    fn limit(&self, field: &Field, default: u64) -> u64 {
+        let given = field.get_argument("limit").map(|argument| {
+            let variable = |name| self.variables.get(&name).cloned().ok_or(());
+            argument
+                .node
+                .clone()
+                .into_const_with(variable)
+                .unwrap_or_default()
+        });
+        match given.unwrap_or_default() {
+            Value::Null => default,
+            Value::Number(number) if number.as_i64().is_some_and(|number| number < 1) => 1,
+            Value::Number(number) => number.as_u64().map_or(PAGE, |number| number.clamp(1, PAGE)),
+            _ => PAGE,
+        }
+    }
+
+    fn spread(
+        &mut self,
+        spread: &'a Positioned<FragmentSpread>,
+        parent: Parent,
+    ) -> Result<Cost<'a>, ServerError> {
+        self.fragment(&spread.node.fragment_name.node, parent, spread.pos)
+    }
+
+    fn fragment(&mut self, name: &'a str, parent: Parent, pos: Pos) -> Result<Cost<'a>, ServerError> {
+        match self.fragments.get(&(name, parent)) {
+            Some(Some(cost)) => return Ok(*cost),
+            Some(None) => {
+                return Err(invalid(
+                    format!("the fragment \"{name}\" spreads itself"),
+                    Some(pos),
+                ));
+            }
+            None => {}
+        }
+        // The validator names a fragment that does not exist.
+        let Some(fragment) = self.document.fragments.get(name) else {
+            return Ok(Cost::default());
+        };
+        self.fragments.insert((name, parent), None);
+        self.directives(&fragment.node.directives)?;
+        let cost = self.selections(&fragment.node.selection_set.node, parent)?;
+        self.fragments.insert((name, parent), Some(cost));
+        Ok(cost)
+    }
+
+    fn directives(&self, directives: &[Positioned<Directive>]) -> Result<(), ServerError> {
+        let pos = directives.first().map(|directive| directive.pos);
+        at_most(
+            self.limits.directives,
+            directives.len() as u64,
+            "directives in one place",
+            pos,
+        )
+    }
+}

@@ -1,0 +1,64 @@
+//! The HTTP side: GraphQL, the REST lists, the playground and the health checks, behind one router.
+
+mod assets;
+mod bounds;
+mod graphql;
+pub mod guard;
+mod health;
+mod refusal;
+mod rest;
+pub mod serve;
+
+use axum::{
+    Router,
+    http::{StatusCode, Uri},
+    middleware,
+    response::Response,
+    routing::get,
+};
+
+use self::refusal::Refusal;
+use crate::chat::{error::ErrorCode, gateway::Gateway};
+
+/// What the handlers work with.
+#[derive(Clone)]
+pub struct App {
+    /// The one door to chats.
+    pub gateway: Gateway,
+    /// The GraphQL schema over that door.
+    pub schema: crate::graphql::Schema,
+    /// What one request may cost.
+    pub limits: guard::Limits,
+}
+
+/// Every path that the server answers.
+pub fn router(app: App) -> Router {
+    let bounds = middleware::from_fn_with_state(app.limits.clone(), bounds::bound);
+    Router::new()
+        .route("/graphql", get(graphql::get).post(graphql::post))
+        .route("/graphiql", get(assets::graphiql))
+        .route("/graphiql/{file}", get(assets::file))
+        .route("/schema.graphql", get(health::sdl))
+        .route("/agents/{agent_id}/chat/messages", get(rest::agent_messages))
+        .route("/agents/{agent_id}/chat/threads", get(rest::threads))
+        .route(
+            "/agents/{agent_id}/chat/threads/{thread_id}/messages",
+            get(rest::thread_messages),
+        )
+        .route("/healthz", get(health::alive))
+        .route("/readyz", get(health::ready))
+        .fallback(no_such_path)
+        .method_not_allowed_fallback(no_such_method)
+        .layer(bounds)
+        .with_state(app)
+}
+
+async fn no_such_path(uri: Uri) -> Response {
+    Refusal::not_found("the path").at(uri.path())
+}
+
+/// The router adds the `Allow` header.
+async fn no_such_method(uri: Uri) -> Response {
+    let message = "the path does not know this method; the Allow header names those it knows";
+    Refusal::new(StatusCode::METHOD_NOT_ALLOWED, ErrorCode::BadUserInput, message).at(uri.path())
+}

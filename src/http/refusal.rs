@@ -1,0 +1,94 @@
+//! A request that is not answered, in the two shapes of the two interfaces.
+
+use axum::{
+    http::{HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use serde_json::json;
+
+use crate::chat::error::{Error, ErrorCode};
+
+/// Why a request is refused: the HTTP status, the code that programs read, and what people read.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    status: StatusCode,
+    code: ErrorCode,
+    message: String,
+}
+
+impl Refusal {
+    pub(super) fn new(status: StatusCode, code: ErrorCode, message: impl Into<String>) -> Self {
+        Self {
+            status,
+            code,
+            message: message.into(),
+        }
+    }
+
+    /// 400: the request is not of the right form.
+    pub(super) fn bad_input(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, ErrorCode::BadUserInput, message)
+    }
+
+    pub(super) fn not_found(what: &'static str) -> Self {
+        Error::NotFound(what).into()
+    }
+
+    /// The answer in the shape that a path speaks.
+    pub(super) fn at(&self, path: &str) -> Response {
+        if path == "/graphql" {
+            self.graphql("application/json; charset=utf-8")
+        } else {
+            self.problem()
+        }
+    }
+
+    /// The answer of GraphQL: a request error, which has no `data`.
+    pub(super) fn graphql(&self, media: &'static str) -> Response {
+        let error = json!({ "message": self.message, "extensions": { "code": self.code.as_str() } });
+        self.response(media, &json!({ "errors": [error] }))
+    }
+
+    /// The answer of everything else: RFC 9457's problem.
+    pub(super) fn problem(&self) -> Response {
+        let body = json!({
+            "type": "about:blank",
+            "title": self.status.canonical_reason(),
+            "status": self.status.as_u16(),
+            "detail": self.message,
+            "code": self.code.as_str(),
+        });
+        self.response("application/problem+json", &body)
+    }
+
+    fn response(&self, media: &'static str, body: &serde_json::Value) -> Response {
+        let media = HeaderValue::from_static(media);
+        (self.status, [(header::CONTENT_TYPE, media)], body.to_string()).into_response()
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        self.problem()
+    }
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        if let Error::Unavailable(source) | Error::Internal(source) = &error {
+            tracing::error!(error = %source, "the gateway failed");
+        }
+        let status = match error.code() {
+            ErrorCode::Forbidden => StatusCode::FORBIDDEN,
+            ErrorCode::NotFound => StatusCode::NOT_FOUND,
+            ErrorCode::Conflict => StatusCode::CONFLICT,
+            ErrorCode::ServiceUnavailable => StatusCode::SERVICE_UNAVAILABLE,
+            ErrorCode::InternalServerError => StatusCode::INTERNAL_SERVER_ERROR,
+            ErrorCode::InvalidCursor
+            | ErrorCode::BadUserInput
+            | ErrorCode::GraphqlValidationFailed
+            | ErrorCode::QueryTooComplex => StatusCode::BAD_REQUEST,
+        };
+        Self::new(status, error.code(), error.to_string())
+    }
+}

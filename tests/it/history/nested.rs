@@ -1,0 +1,85 @@
+//! Pages in pages.
+
+use serde_json::Value;
+
+use crate::support::{Database, Key, TestServer, on_both};
+
+on_both! {
+    fifty_threads_with_five_messages_each_are_one_request,
+    a_nested_page_goes_on_by_its_cursor,
+    two_nested_default_pages_are_too_complex_and_the_error_says_what_to_lower,
+}
+
+async fn fifty_threads_with_five_messages_each_are_one_request(db: &Database) {
+    let server = TestServer::start(db).await;
+    for person in 0..52 {
+        let texts: Vec<String> = (0..person % 8 + 1).map(|n| format!("{person}.{n}")).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        server.say(&Key::of(&format!("p{person:02}")), "t", &texts).await;
+    }
+    let query = "{ agent(id: \"support\") { threads(limit: 50) { hasMore items { personId \
+        boundary { id } messages(limit: 5) { items { text thread { personId } } nextCursor hasMore } } } } }";
+    let answer = server.graphql(query, Value::Null).await;
+    let threads = answer.data("/agent/threads/items").as_array().unwrap();
+    assert_eq!(
+        (threads.len(), answer.data("/agent/threads/hasMore")),
+        (50, &Value::Bool(true))
+    );
+    for (thread, person) in threads.iter().zip(2..) {
+        assert_eq!(thread["personId"], format!("p{person:02}"));
+        let count = person % 8 + 1;
+        let expected: Vec<String> = (0..count)
+            .map(|n| format!("{person}.{n}"))
+            .skip((count - 5).max(0) as usize)
+            .collect();
+        let page = &thread["messages"];
+        let items = page["items"].as_array().unwrap();
+        assert_eq!(
+            items
+                .iter()
+                .map(|item| item["text"].as_str().unwrap())
+                .collect::<Vec<_>>(),
+            expected
+        );
+        assert!(
+            items
+                .iter()
+                .all(|item| item["thread"]["personId"] == thread["personId"])
+        );
+        assert_eq!(page["hasMore"], count > 5);
+        assert_eq!(page["nextCursor"].is_null(), count <= 5);
+    }
+}
+
+async fn a_nested_page_goes_on_by_its_cursor(db: &Database) {
+    let server = TestServer::start(db).await;
+    for person in ["a", "b"] {
+        server
+            .say(&Key::of(person), "t", &["1", "2", "3", "4", "5"])
+            .await;
+    }
+    let answer = server
+        .graphql(
+            "{ agent(id: \"support\") { threads { items { id messages(limit: 2) { nextCursor } } } } }",
+            Value::Null,
+        )
+        .await;
+    let threads = answer.data("/agent/threads/items").as_array().unwrap();
+    let list = |at: usize| crate::support::List::of_thread("support", threads[at]["id"].as_str().unwrap());
+    for at in [0, 1] {
+        let cursor = threads[at]["messages"]["nextCursor"].as_str();
+        assert_eq!(server.page(&list(at), 2, cursor).await.texts(), ["2", "3"]);
+        assert_eq!(
+            server.try_page(&list(1 - at), 2, cursor).await.code(),
+            "INVALID_CURSOR"
+        );
+    }
+}
+
+async fn two_nested_default_pages_are_too_complex_and_the_error_says_what_to_lower(db: &Database) {
+    let server = TestServer::start(db).await;
+    let query = "{ agent(id: \"support\") { threads { items { messages { items { id text content } } } } } }";
+    let answer = server.graphql(query, Value::Null).await;
+    assert_eq!(answer.code(), "QUERY_TOO_COMPLEX");
+    assert!(answer.message().contains("limit"), "{}", answer.message());
+}

@@ -1,0 +1,86 @@
+//! A fresh database for each test, gone afterwards.
+
+use std::env;
+use std::panic::{AssertUnwindSafe, resume_unwind};
+use std::path::Path;
+
+use futures::FutureExt;
+use sea_orm::ConnectionTrait;
+use tempfile::TempDir;
+
+/// Where the rows of a test are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Backend {
+    Sqlite,
+    Postgres,
+}
+
+/// An empty database that nobody else uses.
+pub struct Database {
+    pub backend: Backend,
+    url: String,
+    name: String,
+    folder: TempDir,
+}
+
+impl Database {
+    async fn create(backend: Backend) -> Self {
+        let folder = TempDir::with_prefix("threadline-test-").unwrap();
+        let name = format!("test_{}", uuid::Uuid::now_v7().simple());
+        let url = match backend {
+            Backend::Sqlite => format!("sqlite://{}/threadline.db?mode=rwc", folder.path().display()),
+            Backend::Postgres => {
+                on_postgres_server(&format!("CREATE DATABASE {name}")).await;
+                postgres_url_of(&name)
+            }
+        };
+        Self {
+            backend,
+            url,
+            name,
+            folder,
+        }
+    }
+
+    async fn discard(self) {
+        if self.backend == Backend::Postgres {
+            on_postgres_server(&format!("DROP DATABASE {} WITH (FORCE)", self.name)).await;
+        }
+    }
+
+    /// The URL to give to a server.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// A folder that is gone after the test.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+}
+
+/// Runs a test's body over a fresh database and removes it, however the body ends.
+pub async fn with_database(backend: Backend, body: impl AsyncFnOnce(&Database)) {
+    let database = Database::create(backend).await;
+    let result = AssertUnwindSafe(body(&database)).catch_unwind().await;
+    database.discard().await;
+    if let Err(panic) = result {
+        resume_unwind(panic);
+    }
+}
+
+fn postgres_server() -> String {
+    env::var("TEST_POSTGRES_URL").expect("TEST_POSTGRES_URL names no PostgreSQL to test on: run tests/run")
+}
+
+fn postgres_url_of(name: &str) -> String {
+    let mut url: reqwest::Url = postgres_server().parse().expect("TEST_POSTGRES_URL is a URL");
+    url.set_path(name);
+    url.into()
+}
+
+async fn on_postgres_server(sql: &str) {
+    let server = sea_orm::Database::connect(postgres_server()).await.unwrap();
+    server.execute_unprepared(sql).await.unwrap();
+    server.close().await.unwrap();
+}

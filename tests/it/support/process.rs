@@ -1,0 +1,122 @@
+//! The real binary, as a user runs it.
+
+use std::io::{BufRead, BufReader};
+use std::ops::Deref;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::{Client, Database};
+
+/// A running `threadline serve`, killed when dropped.
+pub struct Process {
+    child: Child,
+    client: Client,
+    output: Arc<Mutex<String>>,
+}
+
+impl Process {
+    /// Starts `threadline serve` over a database and waits until it is ready.
+    pub async fn start(database: &Database, arguments: &[&str]) -> Self {
+        let port = free_port();
+        let listen = format!("127.0.0.1:{port}");
+        let mut command = threadline(database);
+        command.args(["serve", "--listen", &listen]).args(arguments);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let output = Arc::new(Mutex::new(String::new()));
+        keep(child.stdout.take().expect("piped"), &output);
+        keep(child.stderr.take().expect("piped"), &output);
+        let mut process = Self {
+            child,
+            client: Client::new(format!("http://{listen}")),
+            output,
+        };
+        process.wait_until_ready().await;
+        process
+    }
+
+    async fn wait_until_ready(&mut self) {
+        let start = Instant::now();
+        while !self.client.is_ok("/readyz").await {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                panic!("the server ended with {status}:\n{}", self.output());
+            }
+            assert!(
+                start.elapsed() < Duration::from_secs(30),
+                "not ready in 30 s:\n{}",
+                self.output()
+            );
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    /// What the server printed until now.
+    pub fn output(&self) -> String {
+        self.output.lock().unwrap().clone()
+    }
+
+    pub fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// Ends the server without warning, as a power cut or the kernel would.
+    pub fn kill9(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Asks the server to end, as a supervisor would, and waits until it has.
+    pub fn terminate(&mut self) -> ExitStatus {
+        let pid = self.child.id().to_string();
+        assert!(
+            Command::new("kill")
+                .args(["-TERM", &pid])
+                .status()
+                .unwrap()
+                .success()
+        );
+        self.child.wait().unwrap()
+    }
+}
+
+impl Deref for Process {
+    type Target = Client;
+
+    fn deref(&self) -> &Client {
+        &self.client
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // Both fail when it has ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The command `threadline` over a database, with no other settings than its defaults.
+pub fn threadline(database: &Database) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_threadline"));
+    command.env_clear().env("DATABASE_URL", database.url());
+    command.current_dir(database.folder()).stdin(Stdio::null());
+    command
+}
+
+fn free_port() -> u16 {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap().port()
+}
+
+fn keep(stream: impl std::io::Read + Send + 'static, output: &Arc<Mutex<String>>) {
+    let output = Arc::clone(output);
+    thread::spawn(move || {
+        for line in BufReader::new(stream).lines().map_while(Result::ok) {
+            let mut output = output.lock().unwrap();
+            output.push_str(&line);
+            output.push('\n');
+        }
+    });
+}
