@@ -1,7 +1,7 @@
 //! The playground, carried by the binary: nothing of it comes from another host.
 
 use axum::{
-    extract::Path,
+    extract::{Path, rejection::PathRejection},
     http::{HeaderMap, HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
@@ -23,7 +23,8 @@ pub(super) async fn graphiql(headers: HeaderMap) -> Response {
 }
 
 /// `GET /graphiql/{file}`: a file of the playground.
-pub(super) async fn file(path: Option<Path<String>>, headers: HeaderMap) -> Response {
+pub(super) async fn file(path: Result<Path<String>, PathRejection>, headers: HeaderMap) -> Response {
+    // A name that is not UTF-8 is none of ours.
     answer(path.as_deref().map_or("", |name| name), &headers)
 }
 

@@ -11,6 +11,7 @@ pub mod serve;
 
 use axum::{
     Router,
+    extract::DefaultBodyLimit,
     http::{StatusCode, Uri},
     middleware,
     response::Response,
@@ -49,6 +50,8 @@ pub fn router(app: App) -> Router {
         .route("/readyz", get(health::ready))
         .fallback(no_such_path)
         .method_not_allowed_fallback(no_such_method)
+        // The bounds read every body themselves, and know how large it may be.
+        .layer(DefaultBodyLimit::disable())
         .layer(bounds)
         .with_state(app)
 }

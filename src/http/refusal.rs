@@ -8,6 +8,14 @@ use serde_json::json;
 
 use crate::chat::error::{Error, ErrorCode};
 
+/// The most characters of what is told about an error.
+const MAX_MESSAGE: usize = 300;
+
+/// A message of bounded length: it may quote what was sent.
+pub(super) fn cut(message: &str) -> String {
+    message.chars().take(MAX_MESSAGE).collect()
+}
+
 /// Why a request is refused: the HTTP status, the code that programs read, and what people read.
 #[derive(Debug)]
 pub(super) struct Refusal {
@@ -21,7 +29,7 @@ impl Refusal {
         Self {
             status,
             code,
-            message: message.into(),
+            message: cut(&message.into()),
         }
     }
 

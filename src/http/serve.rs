@@ -119,3 +119,6 @@ impl Connection {
         let _ = connection.await;
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Database, Key, List, TestServer, on_both};
+use crate::support::{Database, Key, List, TestServer, id, on_both};
 
 on_both! {
     a_summary_takes_the_place_of_the_older_turns,
@@ -113,7 +113,7 @@ async fn another_threads_message_conflicts_as_a_random_id_does(db: &Database) {
     server.say(&key, "t", &["a"]).await;
     let elsewhere = server.say(&Key::of("q"), "t", &["a"]).await.remove(0);
     let thread = server.thread_id(&key).await;
-    let random = format!("msg-{}", uuid::Uuid::now_v7());
+    let random = id::unused_message();
     let answers = [
         server.compact(&thread, "s", &elsewhere).await,
         server.compact(&thread, "s", &random).await,
@@ -143,7 +143,7 @@ async fn a_blank_summary_is_refused(db: &Database) {
 async fn a_compaction_of_no_thread_is_not_found(db: &Database) {
     let server = TestServer::start(db).await;
     let said = server.say(&Key::of("p"), "t", &["a"]).await;
-    let random = format!("chat-{}", uuid::Uuid::now_v7());
+    let random = id::unused_thread();
     let answer = server.compact(&random, "s", &said[0]).await;
     assert_eq!(answer.code(), "NOT_FOUND");
     assert_eq!(answer.body["data"], json!({ "compactThread": null }));

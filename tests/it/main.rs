@@ -1,14 +1,23 @@
 //! The tests of Threadline, in one binary. `tests/run` runs them on both databases.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod audit;
+mod clock;
 mod compaction;
 mod content;
 mod context;
 mod cursors;
+mod faults;
+mod graphiql;
+mod guard;
 mod history;
+mod http;
 mod layering;
+mod migrations;
+mod node;
 mod reset;
 mod rest;
+mod state_machine;
 mod support;
 mod threads;
 mod turns;

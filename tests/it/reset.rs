@@ -3,7 +3,7 @@
 use futures::future::{join, join_all};
 use serde_json::{Value, json};
 
-use crate::support::{Database, Key, List, Process, TestServer, Turn, on_both, rounds};
+use crate::support::{Database, Key, List, Process, TestServer, Turn, id, on_both, rounds};
 
 on_both! {
     a_reset_draws_a_boundary_at_the_end_of_the_thread,
@@ -171,7 +171,7 @@ async fn resets_that_race_turns_keep_one_order(db: &Database) {
 
 async fn a_reset_of_no_thread_is_not_found(db: &Database) {
     let server = TestServer::start(db).await;
-    let answer = server.reset(&format!("chat-{}", uuid::Uuid::now_v7())).await;
+    let answer = server.reset(&id::unused_thread()).await;
     assert_eq!(answer.code(), "NOT_FOUND");
     assert_eq!(answer.body["data"], json!({ "resetThread": null }));
     for id in [
@@ -298,7 +298,7 @@ async fn a_boundary_id_that_is_no_boundary_of_the_thread_is_refused(db: &Databas
         .as_str()
         .unwrap()
         .to_owned();
-    let random = format!("msg-{}", uuid::Uuid::now_v7());
+    let random = id::unused_message();
     for id in [
         &said[0],
         &elsewhere,

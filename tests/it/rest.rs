@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Client, Database, Key, TestServer, Turn, on_both};
+use crate::support::{Client, Database, Key, TestServer, Turn, id, on_both};
 
 /// Asserts a problem: its status, its code and its form.
 async fn is_a_problem(server: &Client, path: &str, status: u16, code: &str) {
@@ -225,7 +225,7 @@ async fn a_thread_of_another_agent_is_not_found_as_a_random_one_is(db: &Database
     let server = TestServer::start(db).await;
     server.say(&Key::of("p"), "t", &["x"]).await;
     let thread = server.thread_id(&Key::of("p")).await;
-    let random = format!("chat-{}", uuid::Uuid::now_v7());
+    let random = id::unused_thread();
     for path in [
         format!("/agents/sales/chat/threads/{thread}/messages"),
         format!("/agents/support/chat/threads/{random}/messages"),

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Database, Key, TestServer, on_both};
+use crate::support::{Database, Key, TestServer, id, on_both};
 
 on_both! {
     without_auth_the_viewer_is_the_admin_of_the_default_team,
@@ -54,7 +54,7 @@ async fn a_lookup_of_what_is_not_there_is_null(db: &Database) {
     let server = TestServer::start(db).await;
     server.say(&Key::of("p"), "t", &["hello"]).await;
     for id in [
-        format!("chat-{}", uuid::Uuid::now_v7()),
+        id::unused_thread(),
         "chat-018f2b5c-0000-4000-8000-000000000000".to_owned(),
     ] {
         let answer = server
@@ -116,10 +116,7 @@ async fn a_refused_mutation_is_null_and_the_next_one_runs(db: &Database) {
     let query = "mutation($id: ID!, $no: ID!) { no: resetThread(input: { threadId: $no }) { drawn } yes: resetThread(input: { threadId: $id }) { drawn } }";
     let id = server.thread_id(&Key::of("p")).await;
     let answer = server
-        .graphql(
-            query,
-            json!({ "id": id, "no": format!("chat-{}", uuid::Uuid::now_v7()) }),
-        )
+        .graphql(query, json!({ "id": id, "no": id::unused_thread() }))
         .await;
     assert_eq!(
         answer.body["data"],

@@ -7,13 +7,10 @@ use axum::{
 };
 
 use super::accept::Media;
-use crate::{chat::error::ErrorCode, graphql::json};
+use crate::{chat::error::ErrorCode, graphql::json, http::refusal::cut};
 
 /// The most errors in one answer.
 const MAX_ERRORS: usize = 10;
-
-/// The most characters of an error's message.
-const MAX_MESSAGE: usize = 300;
 
 /// The answer to a document that did not get to run: it has no `data`.
 pub(super) fn refused(errors: Vec<ServerError>, media: Media) -> Response {
@@ -62,10 +59,7 @@ fn public(error: ServerError) -> Value {
     let code = fallback_code(&error);
     // async-graphql ends its complaints about an input with the input itself.
     let message = error.message.split(", found ").next().unwrap_or_default();
-    set(
-        "message",
-        Value::from(message.chars().take(MAX_MESSAGE).collect::<String>()),
-    );
+    set("message", Value::from(cut(message)));
     if !error.locations.is_empty() {
         let place = |line: usize, column: usize| {
             Value::Object(

@@ -3,10 +3,17 @@
 use std::env;
 use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
 
 use futures::FutureExt;
 use sea_orm::ConnectionTrait;
 use tempfile::TempDir;
+use threadline::chat::clock::Clock;
+use threadline::chat::gateway::{Gateway, GatewayLimits};
+use threadline::storage::{DatabaseSettings, SqlStore};
+
+use super::id;
 
 /// Where the rows of a test are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +33,7 @@ pub struct Database {
 impl Database {
     async fn create(backend: Backend) -> Self {
         let folder = TempDir::with_prefix("threadline-test-").unwrap();
-        let name = format!("test_{}", uuid::Uuid::now_v7().simple());
+        let name = format!("test_{}", id::unused().simple());
         let url = match backend {
             Backend::Sqlite => format!("sqlite://{}/threadline.db?mode=rwc", folder.path().display()),
             Backend::Postgres => {
@@ -51,6 +58,29 @@ impl Database {
     /// The URL to give to a server.
     pub fn url(&self) -> &str {
         &self.url
+    }
+
+    /// The one door to this database, without HTTP in front of it.
+    pub async fn gateway(&self) -> Gateway {
+        let store = self.store(Clock::default()).await;
+        let limits = GatewayLimits::default();
+        Gateway::open(Arc::new(store), &[], limits).await.unwrap()
+    }
+
+    /// The rows, as the store of a server whose clock is this one.
+    pub async fn store(&self, clock: Clock) -> SqlStore {
+        let settings = DatabaseSettings {
+            url: self.url.clone(),
+            schema: "threadline".to_owned(),
+            max_connections: 10,
+            acquire_timeout: Duration::from_secs(3),
+            statement_timeout: Duration::from_secs(5),
+            lock_timeout: Duration::from_secs(2),
+            idle_in_transaction_timeout: Duration::from_secs(10),
+        };
+        let store = SqlStore::open(&settings, clock).await.unwrap();
+        store.migrate().await.unwrap();
+        store
     }
 
     /// A folder that is gone after the test.

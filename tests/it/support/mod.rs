@@ -3,8 +3,10 @@
 pub mod answer;
 pub mod client;
 pub mod database;
+pub mod id;
 pub mod list;
 pub mod process;
+pub mod rows;
 pub mod server;
 pub mod turn;
 
