@@ -35,7 +35,9 @@ async fn replica(db: &Database) -> (Gateway, Clock) {
     let clock = Clock::default();
     let store = SqlStore::open(&settings, clock.clone()).await.unwrap();
     store.migrate().await.unwrap();
-    let gateway = Gateway::open(Arc::new(store), &[], GatewayLimits::default()).await.unwrap();
+    let gateway = Gateway::open(Arc::new(store), &[], GatewayLimits::default())
+        .await
+        .unwrap();
     (gateway, clock)
 }
 
@@ -46,7 +48,8 @@ fn key() -> ThreadKey {
 async fn say(gateway: &Gateway, turn_id: String) -> Vec<Message> {
     let message = |text: &str| MessageDraft {
         role: Role::User,
-        content: Json::parse(format!(r#"{{"parts":[{{"type":"text","text":"{text}"}}]}}"#).as_bytes()).unwrap(),
+        content: Json::parse(format!(r#"{{"parts":[{{"type":"text","text":"{text}"}}]}}"#).as_bytes())
+            .unwrap(),
         tokens: None,
     };
     let draft = TurnDraft {
@@ -56,7 +59,11 @@ async fn say(gateway: &Gateway, turn_id: String) -> Vec<Message> {
         began: BeganUnder::Now,
         messages: vec![message("a"), message("b")],
     };
-    gateway.append_turn(&Scope::local(), draft).await.unwrap().messages
+    gateway
+        .append_turn(&Scope::local(), draft)
+        .await
+        .unwrap()
+        .messages
 }
 
 /// Everything in the thread, oldest first.

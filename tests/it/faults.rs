@@ -18,8 +18,16 @@ fn failed(answer: &Answer) -> bool {
     if answer.body.get("errors").is_none() {
         return false;
     }
-    assert!(["SERVICE_UNAVAILABLE", "INTERNAL_SERVER_ERROR"].contains(&answer.code()), "{}", answer.raw);
-    assert!(!answer.raw.contains("fault") && !answer.raw.contains("INSERT"), "no word of the database: {}", answer.raw);
+    assert!(
+        ["SERVICE_UNAVAILABLE", "INTERNAL_SERVER_ERROR"].contains(&answer.code()),
+        "{}",
+        answer.raw
+    );
+    assert!(
+        !answer.raw.contains("fault") && !answer.raw.contains("INSERT"),
+        "no word of the database: {}",
+        answer.raw
+    );
     true
 }
 
@@ -33,7 +41,11 @@ async fn a_write_that_fails_at_any_step_leaves_every_row_as_it_was(db: &Database
     for (index, step) in Step::all(db.backend).iter().enumerate() {
         let turn = Turn::of_texts(&format!("t{index}"), &["c", "d", "e"]);
         let new = Key::of(&format!("new {index}"));
-        let through = server.say(&old, &format!("through {index}"), &["f", "g"]).await.pop().unwrap();
+        let through = server
+            .say(&old, &format!("through {index}"), &["f", "g"])
+            .await
+            .pop()
+            .unwrap();
         before = rows.snapshot().await.max(before);
         let mut failures = 0;
         for write in 0..4 {
@@ -74,12 +86,18 @@ async fn a_server_that_dies_in_the_middle_of_a_turn_leaves_nothing_of_it(db: &Da
     let waiting = tokio::spawn(async move { client.send_append(&at_once.0, &at_once.1).await });
     tokio::time::sleep(Duration::from_millis(500)).await;
     server.kill9();
-    assert!(waiting.await.unwrap().is_err(), "no answer comes from a dead server");
+    assert!(
+        waiting.await.unwrap().is_err(),
+        "no answer comes from a dead server"
+    );
     rows.run("ROLLBACK").await;
     let server = Process::start(db, &[]).await;
     assert_eq!(rows.snapshot().await, before);
     let stored = server.append(&key, &turn).await;
-    assert_eq!((&stored["replayed"], &stored["thread"]["messageCount"]), (&false.into(), &4.into()));
+    assert_eq!(
+        (&stored["replayed"], &stored["thread"]["messageCount"]),
+        (&false.into(), &4.into())
+    );
 }
 
 async fn a_database_that_is_locked_for_too_long_is_an_error_and_nothing_is_written(db: &Database) {
@@ -92,10 +110,17 @@ async fn a_database_that_is_locked_for_too_long_is_an_error_and_nothing_is_writt
     let answer = server.try_append(&key, &Turn::of_texts("t", &["c", "d"])).await;
     assert_eq!(answer.code(), "SERVICE_UNAVAILABLE");
     let page = server.thread(&key, "messages { items { text } }").await;
-    assert_eq!(page["messages"]["items"].as_array().unwrap().len(), 2, "readers go on");
+    assert_eq!(
+        page["messages"]["items"].as_array().unwrap().len(),
+        2,
+        "readers go on"
+    );
     rows.run("ROLLBACK").await;
     assert_eq!(rows.snapshot().await, before);
-    assert_eq!(server.append(&key, &Turn::of_texts("t", &["c", "d"])).await["replayed"], false);
+    assert_eq!(
+        server.append(&key, &Turn::of_texts("t", &["c", "d"])).await["replayed"],
+        false
+    );
 }
 
 /// Locks what the last step of a turn writes to.

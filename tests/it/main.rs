@@ -2,15 +2,18 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod audit;
+mod clock;
 mod compaction;
 mod content;
 mod context;
 mod cursors;
+mod faults;
 mod graphiql;
 mod guard;
 mod history;
 mod http;
 mod layering;
+mod migrations;
 mod node;
 mod reset;
 mod rest;

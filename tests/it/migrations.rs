@@ -2,10 +2,7 @@
 
 use futures::future::join_all;
 
-use crate::support::{
-    Backend, Database, Key, Process, on_both, process,
-    rows::Rows,
-};
+use crate::support::{Backend, Database, Key, Process, on_both, process, rows::Rows};
 
 on_both! {
     four_servers_that_start_at_once_on_an_empty_database_all_come_up,
@@ -26,12 +23,16 @@ async fn four_servers_that_start_at_once_on_an_empty_database_all_come_up(db: &D
 async fn a_database_of_a_newer_release_is_refused(db: &Database) {
     drop(Process::start(db, &[]).await);
     let rows = Rows::of(db).await;
-    rows.run("INSERT INTO seaql_migrations (version, applied_at) VALUES ('m29990101_000001_future', 0)").await;
+    rows.run("INSERT INTO seaql_migrations (version, applied_at) VALUES ('m29990101_000001_future', 0)")
+        .await;
     for command in ["serve", "migrate"] {
         let output = process::threadline(db).arg(command).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{said}");
-        assert!(said.contains("newer") && said.contains("m29990101_000001_future"), "{said}");
+        assert!(
+            said.contains("newer") && said.contains("m29990101_000001_future"),
+            "{said}"
+        );
     }
 }
 
@@ -42,7 +43,9 @@ async fn a_server_that_finds_no_partition_for_now_makes_them_at_start(db: &Datab
     if db.backend == Backend::Postgres {
         // What a server finds that was off since before this month: no partition for now.
         let rows = Rows::of(db).await;
-        let months = rows.count("SELECT count(*) FROM pg_inherits WHERE inhparent = 'message'::regclass").await;
+        let months = rows
+            .count("SELECT count(*) FROM pg_inherits WHERE inhparent = 'message'::regclass")
+            .await;
         assert!(months >= 4, "{months} partitions: this month's and some ahead");
         rows.run(
             "DO $$ DECLARE part regclass; BEGIN

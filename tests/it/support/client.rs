@@ -56,10 +56,18 @@ impl Client {
 
     /// Appends a turn; the answer may be a refusal.
     pub async fn try_append(&self, key: &Key, turn: &Turn) -> Answer {
+        self.send_append(key, turn).await.unwrap()
+    }
+
+    /// Appends a turn to a server that may not live to answer.
+    pub async fn send_append(&self, key: &Key, turn: &Turn) -> reqwest::Result<Answer> {
         let mutation = "mutation($input: AppendTurnInput!) { appendTurn(input: $input) { replayed \
             thread { id messageCount lastMessageAt } \
             messages { id turnId role content text tokens stopped inContext createdAt } } }";
-        self.graphql(mutation, json!({ "input": turn.input(key) })).await
+        let body = json!({ "query": mutation, "variables": { "input": turn.input(key) } }).to_string();
+        let request = self.http.post(self.url("/graphql")).body(body);
+        let request = request.header(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        Ok(Answer::read(request.send().await?).await)
     }
 
     /// Appends a turn and gives its payload.

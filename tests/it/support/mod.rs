@@ -6,6 +6,7 @@ pub mod database;
 pub mod id;
 pub mod list;
 pub mod process;
+pub mod rows;
 pub mod server;
 pub mod turn;
 
