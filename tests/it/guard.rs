@@ -188,7 +188,7 @@ async fn a_large_variable_that_is_used_often_is_refused() {
              turnId: \"t\", messages: [{}] }}) {{ replayed }} }}",
             "$v ".repeat(3_900)
         );
-        let message = json!({ "role": "USER", "content": { "parts": [{ "type": "data-x", "v": vec![1; 500_000] }] } });
+        let message = json!({ "role": "USER", "content": { "parts": [{ "type": "data-x", "v": vec![1; 200_000] }] } });
         let answer = server.graphql(&document, json!({ "v": message })).await;
         assert_eq!(answer.code(), "QUERY_TOO_COMPLEX", "{}", answer.raw);
         assert!(server.is_ok("/readyz").await);

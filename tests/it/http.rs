@@ -130,6 +130,10 @@ async fn a_body_that_is_no_request_is_refused() {
                 "{{\"query\":\"{{__typename}}\",\"variables\":{{\"a\":{}}}}}",
                 "[".repeat(100_000)
             ),
+            &format!(
+                "{{\"query\":\"{{__typename}}\",\"variables\":{{\"a\":[1{}]}}}}",
+                ",1".repeat(1_000_000)
+            ),
         ] {
             let answer = posted(&server, Some("application/json"), body).await;
             assert_eq!(
