@@ -35,7 +35,7 @@ pub struct Limits {
     /// How long a client may take to send the head of a request.
     #[serde(with = "human")]
     pub header_timeout: Duration,
-    /// How long a client may take to send the body of a request.
+    /// How long a client may take to send the body of a request, and how long it may read nothing of an answer.
     #[serde(with = "human")]
     pub body_timeout: Duration,
     /// How long the answer to a request may take, counted from the end of its body.
