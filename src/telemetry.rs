@@ -29,16 +29,21 @@ pub struct Log {
 #[must_use]
 pub fn parse_filter(text: &str) -> Option<Targets> {
     let mut parts = text.split(',').map(str::trim);
-    let everything: LevelFilter = parts.next()?.parse().ok()?;
+    let everything = parse_level(parts.next()?)?;
     // A part without a level would read as "everything of it", which nobody means who misspells a level.
     let named = parts.map(|part| {
         let (target, level) = part.split_once('=')?;
-        Some((target.to_owned(), level.parse::<LevelFilter>().ok()?))
+        Some((target.to_owned(), parse_level(level)?))
     });
     let targets = Targets::new().with_default(everything);
     named
         .collect::<Option<Vec<_>>>()
         .map(|named| targets.with_targets(named))
+}
+
+fn parse_level(text: &str) -> Option<LevelFilter> {
+    // An empty text would read as a level.
+    Some(text).filter(|text| !text.is_empty())?.parse().ok()
 }
 
 /// Begins to log; whoever comes first decides how.

@@ -1,16 +1,15 @@
 //! `threadline config`
 
-use std::io::{self, Write};
-
-use anyhow::{Context, Result};
-
 use crate::config::Config;
 
-pub(super) fn run(config: &Config) -> Result<()> {
-    let mut out = io::stdout().lock();
-    for setting in config.settings() {
+/// Where the origins begin, so that they stand in a column.
+const ORIGIN_COLUMN: usize = 64;
+
+/// Every setting on a line of its own, as a file would have it.
+pub(super) fn list(config: &Config) -> String {
+    let lines = config.settings().iter().map(|setting| {
         let line = format!("{} = {}", setting.key.name, setting.shown());
-        writeln!(out, "{line:<72} # {}", setting.origin).context("the settings cannot be printed")?;
-    }
-    Ok(())
+        format!("{line:<ORIGIN_COLUMN$} # {}\n", setting.origin)
+    });
+    lines.collect()
 }

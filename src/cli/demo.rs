@@ -58,13 +58,13 @@ impl Args {
             .threads
             .unwrap_or((self.messages / 25).max(3))
             .min(self.messages);
-        let longest = match (self.longest, threads) {
-            (_, 1) => self.messages,
-            (Some(longest), _) => longest,
-            (None, _) => (self.messages / 5).max(1),
-        };
         let others = threads - 1;
-        if self.messages < longest + others || (others == 0 && longest < self.messages) {
+        let longest = match self.longest {
+            _ if others == 0 => self.messages,
+            Some(longest) => longest,
+            None => (self.messages / 5).clamp(1, self.messages - others),
+        };
+        if self.messages < longest + others {
             bail!(
                 "{} messages are too few for a thread of {longest} and {others} others: ask for fewer threads, a shorter --longest or more --messages",
                 self.messages

@@ -55,11 +55,11 @@ pub(super) async fn run(settings: &Settings, args: &Args) -> Result<()> {
         .await
         .context("nothing was imported")?;
     let new = import.turns(&gateway, &plan, Mode::Write).await?;
-    eprintln!(
-        "imported {} of {} turns and boundaries; the others were there already",
-        HumanCount(new),
-        HumanCount(plan.turns)
-    );
+    let there = match plan.turns - new {
+        0 => String::new(),
+        there => format!("; {} were there already", HumanCount(there)),
+    };
+    eprintln!("imported {} turns and boundaries{there}", HumanCount(new));
     Ok(())
 }
 

@@ -10,9 +10,15 @@ mod input;
 mod migrate;
 mod open;
 mod progress;
+mod serve;
 mod settings;
 
-use std::{env, path::PathBuf, process::ExitCode};
+use std::{
+    env,
+    io::{self, ErrorKind, Write},
+    path::PathBuf,
+    process::ExitCode,
+};
 
 use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
@@ -20,7 +26,7 @@ use tokio::runtime::Runtime;
 
 use crate::{
     config::{Config, ConfigError, Sources},
-    telemetry,
+    graphql, telemetry,
 };
 use flags::SettingFlags;
 use settings::Settings;
@@ -56,6 +62,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    Serve(serve::Args),
     /// Bring the database's tables up to date
     ///
     /// `serve` does this when it starts. Several may do it at once; a database of a newer release is refused.
@@ -67,6 +74,8 @@ enum Command {
     ///
     /// Secrets, and passwords in URLs, are shown as ***.
     Config,
+    /// Print the GraphQL schema in the definition language
+    Schema,
 }
 
 /// Runs the command that the process was started with.
@@ -93,13 +102,26 @@ impl Cli {
         })?;
         let settings = Settings::read(&config)?;
         telemetry::init(&settings.log);
-        match self.command.unwrap_or(Command::Config) {
+        match self.command.unwrap_or(Command::Serve(serve::Args::default())) {
+            Command::Serve(args) => {
+                serve::refuse_remote(&config, settings.listen)?;
+                runtime()?.block_on(serve::run(settings, args))
+            }
             Command::Migrate => runtime()?.block_on(migrate::run(&settings)),
             Command::Import(args) => runtime()?.block_on(import::run(&settings, &args)),
             Command::Export(args) => runtime()?.block_on(export::run(&settings, args)),
             Command::Demo(args) => runtime()?.block_on(demo::run(&settings, &args)),
-            Command::Config => config::run(&config),
+            Command::Config => print(&config::list(&config)),
+            Command::Schema => print(&graphql::sdl(&graphql::schema())),
         }
+    }
+}
+
+/// Prints a text; whoever stops reading it has seen enough.
+fn print(text: &str) -> Result<()> {
+    match io::stdout().lock().write_all(text.as_bytes()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        written => written.context("standard output cannot be written"),
     }
 }
 

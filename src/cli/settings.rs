@@ -5,6 +5,7 @@ use std::{net::SocketAddr, ops::RangeInclusive, time::Duration};
 use crate::{
     chat::{gateway::GatewayLimits, turn::WriteLimits},
     config::{Config, ConfigError},
+    http::guard::Limits,
     storage::DatabaseSettings,
     telemetry::{self, Log},
 };
@@ -25,6 +26,7 @@ pub(super) struct Settings {
     pub database: DatabaseSettings,
     pub cursor_secrets: Vec<String>,
     pub gateway: GatewayLimits,
+    pub http: Limits,
     pub log: Log,
 }
 
@@ -41,6 +43,7 @@ impl Settings {
             database: database(config)?,
             cursor_secrets: secrets(config)?,
             gateway: gateway(config)?,
+            http: config.table("limits")?,
             log: log(config)?,
         })
     }
@@ -162,6 +165,7 @@ mod tests {
     fn the_defaults_are_the_defaults_of_the_parts() {
         let settings = read(&[]).unwrap();
         assert_eq!(settings.gateway, GatewayLimits::default());
+        assert_eq!(settings.http, Limits::default());
         assert_eq!(settings.database.statement_timeout, Duration::from_secs(5));
         assert!(settings.listen.ip().is_loopback() && settings.cursor_secrets.is_empty());
     }
@@ -190,6 +194,7 @@ mod tests {
             ("database.max_connections", "4294967296"),
             ("limits.page_items", "201"),
             ("limits.message_bytes", "1048577"),
+            ("limits.body_timeout", "soon"),
             ("cursor.secrets", &short),
             ("log.level", "loud"),
             ("log.format", "xml"),

@@ -14,7 +14,7 @@ use crate::{
         cursor::{HistoryView, ThreadOrder},
         gateway::ThreadsRequest,
         id::ThreadId,
-        model::{Boundary, BoundaryReason, Message, Role, Thread},
+        model::{Boundary, Message, Thread},
         page::{DEFAULT_LIMIT, Page, PageRequest},
         scope::Scope,
     },
@@ -149,7 +149,7 @@ fn message(message: Message) -> Value {
         ("id", message.id.to_string().into()),
         ("threadId", message.thread_id.to_string().into()),
         ("turnId", message.turn.map(|turn| turn.id).into()),
-        ("role", role(message.role).into()),
+        ("role", message.role.as_str().into()),
         ("content", Value::Binary(message.content.into_string().into())),
         ("text", text.into()),
         ("tokens", message.tokens.into()),
@@ -162,27 +162,14 @@ fn message(message: Message) -> Value {
 
 fn boundary(boundary: Boundary) -> Value {
     let summary = boundary.summary().map(str::to_owned);
-    let reason = match boundary.reason {
-        BoundaryReason::Reset => "reset",
-        BoundaryReason::Compaction { .. } => "compaction",
-    };
     object([
-        ("reason", reason.into()),
+        ("reason", boundary.reason.as_str().into()),
         ("summary", summary.into()),
         (
             "throughMessageId",
             boundary.through.map(|id| id.to_string()).into(),
         ),
     ])
-}
-
-fn role(role: Role) -> &'static str {
-    match role {
-        Role::User => "user",
-        Role::Assistant => "assistant",
-        Role::Tool => "tool",
-        Role::System => "system",
-    }
 }
 
 fn time(time: DateTime<Utc>) -> Value {

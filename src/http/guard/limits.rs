@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// The limits of the HTTP side: the settings under `limits.*`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub struct Limits {
     /// The longest GraphQL document, in bytes.
     pub document_bytes: usize,

@@ -1,0 +1,143 @@
+//! `threadline serve`
+
+use std::{net::SocketAddr, time::Duration};
+
+use anyhow::{Context, Result};
+use tempfile::TempDir;
+use tokio::{
+    net::TcpListener,
+    signal::unix::{SignalKind, signal},
+    task::JoinHandle,
+};
+
+use super::{demo, open, settings::Settings};
+use crate::{
+    chat::{clock::Clock, gateway::Gateway},
+    config::{Config, ConfigError},
+    graphql, http,
+};
+
+/// How often the store is asked to do what has to be done from time to time.
+const MAINTENANCE: Duration = Duration::from_secs(60 * 60);
+
+/// Serve GraphQL, REST and GraphiQL over HTTP (the default command)
+///
+/// Brings the database's tables up to date first. SIGTERM and Ctrl-C let the requests that have begun finish.
+#[derive(Debug, Default, clap::Args)]
+pub(super) struct Args {
+    /// Serve sample threads from a scratch SQLite file, which is gone afterwards; never the configured database
+    #[arg(long)]
+    demo: bool,
+}
+
+/// Without auth everybody who reaches the port may do everything: only this machine may.
+pub(super) fn refuse_remote(config: &Config, listen: SocketAddr) -> Result<(), ConfigError> {
+    if listen.ip().is_loopback() {
+        return Ok(());
+    }
+    Err(config.wrong(
+        "listen",
+        "there is no auth yet, so it has to be a loopback address (127.0.0.1 or [::1]); put a proxy with auth in front",
+    ))
+}
+
+pub(super) async fn run(mut settings: Settings, args: Args) -> Result<()> {
+    let listener = TcpListener::bind(settings.listen).await.with_context(|| {
+        format!(
+            "cannot listen on {}; choose another address with --listen, like 127.0.0.1:8081",
+            settings.listen
+        )
+    })?;
+    let address = listener.local_addr().context("the listener has no address")?;
+    let clock = Clock::default();
+    let scratch = args.demo.then(Scratch::new).transpose()?;
+    if let Some(scratch) = &scratch {
+        settings.database.url = scratch.url();
+    }
+    let gateway = open::gateway(&settings, &clock).await?;
+    if scratch.is_some() {
+        demo::fill(&gateway, &clock, &demo::Args::small()).await?;
+    }
+    let maintenance = maintain(gateway.clone());
+    tracing::warn!("there is no auth: every request acts as role ADMIN of the team \"default\"");
+    tracing::info!(%address, "serving");
+    if scratch.is_some() {
+        println!("{}", welcome(address));
+    }
+    let limits = settings.http;
+    let router = http::router(http::App {
+        gateway,
+        schema: graphql::schema(),
+        limits: limits.clone(),
+    });
+    http::serve::serve(listener, router, limits, asked_to_stop()?).await;
+    maintenance.abort();
+    tracing::info!("stopped");
+    Ok(())
+}
+
+/// Keeps the store in order, now and every hour.
+fn maintain(gateway: Gateway) -> JoinHandle<()> {
+    tokio::spawn(async move {
+        let mut timer = tokio::time::interval(MAINTENANCE);
+        loop {
+            timer.tick().await;
+            if let Err(error) = gateway.maintain().await {
+                let error = anyhow::Error::from(error);
+                tracing::warn!(
+                    error = format!("{error:#}"),
+                    "maintenance failed; the next is in an hour"
+                );
+            }
+        }
+    })
+}
+
+/// Resolves at SIGTERM or Ctrl-C.
+fn asked_to_stop() -> Result<impl Future<Output = ()>> {
+    let mut terminate = signal(SignalKind::terminate()).context("signals cannot be heard")?;
+    let mut interrupt = signal(SignalKind::interrupt()).context("signals cannot be heard")?;
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        tracing::info!("stopping: waiting for the requests that have begun");
+    })
+}
+
+/// A database that is gone when the server is.
+struct Scratch(TempDir);
+
+impl Scratch {
+    fn new() -> Result<Self> {
+        let folder = TempDir::with_prefix("threadline-demo-").context("no scratch folder can be made")?;
+        Ok(Self(folder))
+    }
+
+    fn url(&self) -> String {
+        // What a URL would read otherwise.
+        let path = self.0.path().display().to_string();
+        let path = path.replace('%', "%25").replace('?', "%3F").replace('#', "%23");
+        format!("sqlite://{path}/demo.db?mode=rwc")
+    }
+}
+
+fn welcome(address: SocketAddr) -> String {
+    format!(
+        r#"
+Threadline is running with sample threads, in a scratch database that is gone afterwards.
+
+  GraphiQL   http://{address}/graphiql
+  GraphQL    http://{address}/graphql
+  REST       http://{address}/agents/support/chat/messages?limit=5
+
+Try this in GraphiQL, or in another terminal:
+
+  curl -s http://{address}/graphql -H 'content-type: application/json' -d '{{"query":
+    "{{ agent(id: \"support\") {{ threads(limit: 2) {{ items {{ personId messages(limit: 3) {{ items {{ role text }} }} }} }} }} }}"}}'
+
+Ctrl-C stops it. `threadline serve` serves the configured database.
+"#
+    )
+}
