@@ -99,8 +99,12 @@ fn fill(operation: &Positioned<OperationDefinition>, variables: &mut Variables) 
     Ok(())
 }
 
+/// The parser shows the line that it stopped at, which may hold what somebody said: only what it expected is told.
 fn invalid_syntax(error: async_graphql::parser::Error) -> ServerError {
     let mut error = ServerError::from(error);
+    if let Some((_, expected)) = error.message.rsplit_once("\n  = ") {
+        error.message = format!("syntax error: {expected}");
+    }
     error.extensions = code(ErrorCode::GraphqlValidationFailed);
     error
 }

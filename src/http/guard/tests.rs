@@ -116,6 +116,17 @@ fn what_is_no_graphql_is_a_validation_error() {
 }
 
 #[test]
+fn a_syntax_error_tells_its_place_and_not_the_text() {
+    let query = "{ a(x: \"a secret = \\n  = \") } }";
+    let error = check(query, None, &mut Variables::default(), &Limits::default()).unwrap_err();
+    assert_eq!(
+        error.message,
+        "syntax error: expected EOI or executable_definition"
+    );
+    assert_eq!(error.locations.len(), 1);
+}
+
+#[test]
 fn an_input_object_has_each_key_once() {
     for query in [
         "{a(x:{k:1 k:2})}",
