@@ -39,9 +39,9 @@ pub fn check(
     variables: &mut Variables,
     limits: &Limits,
 ) -> Result<Document, ServerError> {
-    let respelled = scan::scan(query, limits)?;
+    let numbers = scan::scan(query, limits)?;
     let mut parsed = parse_query(query).map_err(invalid_syntax)?;
-    numbers::restore(&mut parsed, respelled);
+    numbers::restore(&mut parsed, numbers)?;
     let chosen = choose(&parsed, operation_name)?;
     fill(chosen, variables)?;
     cost::measure(&parsed, chosen, variables, limits)?;

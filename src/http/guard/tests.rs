@@ -196,6 +196,9 @@ fn what_is_no_number_is_left_to_the_parser() {
     ] {
         assert_eq!(verdict(&format!("{{a(x:[{number}])}}")), expected, "{number}");
     }
+    for merged in ["[null1e5]", "[null1 1E5]", "{k:true7}"] {
+        assert_eq!(verdict(&format!("{{a(x:{merged})}}")), INVALID, "{merged}");
+    }
     // Two numbers to the parser, and so to us.
     let document = check(
         "{a(x:[01e5 7E7])}",
@@ -276,4 +279,31 @@ fn limits_read_as_people_write_them() {
         }
     );
     assert_eq!(serde_json::to_value(&limits).unwrap()["request_timeout"], "15s");
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_text_can_make_the_guard_panic(
+        pieces in proptest::collection::vec(
+            proptest::sample::select(vec![
+                "{", "}", "(", ")", "[", "]", ":", "$", "@", "!", "=", "...", ".", "#", "\n", "\r", ",", " ", "\"",
+                "\"\"\"", "\\", "\\\"", "\\\"\"\"", "\\u00e9", "é", "😀", "\u{feff}", "a", "b:", "on T", "fragment f",
+                "query q", "mutation", "0", "-", "1e5", "01E5", "1.5", "-0", "null", "true", "{a(x:[1e5 {k:2E2}])}",
+                "...f", "@d(x:3e3)", "$v:T=4e4", "messages(limit:9){a}",
+            ]),
+            0..40,
+        ),
+    ) {
+        let text: String = pieces.concat();
+        let around = format!("query q($v:T){{a(x:[{text}])}} fragment f on T{{{text}}}");
+        for query in [text, around] {
+            if let Ok(document) = check(&query, None, &mut Variables::default(), &Limits::default()) {
+                // Every exponent is spelled as the text spells it.
+                let parsed = format!("{:?}", document.parsed);
+                for number in parsed.split("Number(Number(").skip(1).filter_map(|rest| rest.split(')').next()) {
+                    proptest::prop_assert!(query.contains(number), "{number} is not in {query}");
+                }
+            }
+        }
+    }
 }
