@@ -15,6 +15,7 @@ mod http;
 mod layering;
 mod migrations;
 mod node;
+mod process;
 mod reset;
 mod rest;
 mod state_machine;
