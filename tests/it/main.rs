@@ -16,6 +16,7 @@ mod layering;
 mod migrations;
 mod node;
 mod process;
+mod readme;
 mod reset;
 mod rest;
 mod state_machine;
