@@ -19,6 +19,7 @@ mod process;
 mod readme;
 mod reset;
 mod rest;
+mod schema;
 mod state_machine;
 mod support;
 mod threads;
