@@ -15,6 +15,8 @@ mod http;
 mod layering;
 mod migrations;
 mod node;
+mod process;
+mod readme;
 mod reset;
 mod rest;
 mod schema;
