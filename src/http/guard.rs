@@ -6,6 +6,7 @@
 
 mod cost;
 mod limits;
+mod numbers;
 mod scan;
 #[cfg(test)]
 mod tests;
@@ -38,8 +39,9 @@ pub fn check(
     variables: &mut Variables,
     limits: &Limits,
 ) -> Result<Document, ServerError> {
-    scan::scan(query, limits)?;
-    let parsed = parse_query(query).map_err(invalid_syntax)?;
+    let respelled = scan::scan(query, limits)?;
+    let mut parsed = parse_query(query).map_err(invalid_syntax)?;
+    numbers::restore(&mut parsed, respelled);
     let chosen = choose(&parsed, operation_name)?;
     fill(chosen, variables)?;
     cost::measure(&parsed, chosen, variables, limits)?;

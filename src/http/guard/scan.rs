@@ -7,11 +7,12 @@ use std::collections::HashSet;
 
 use async_graphql::{Pos, ServerError};
 
-use super::{Limits, invalid, refusal, too_complex};
+use super::{Limits, invalid, numbers::Respelled, refusal, too_complex};
 use crate::chat::error::ErrorCode;
 
-/// Refuses a text that is too large to be parsed, or whose values async-graphql would alter in silence.
-pub(super) fn scan(text: &str, limits: &Limits) -> Result<(), ServerError> {
+/// Refuses a text that is too large to be parsed, or that has a key twice, which async-graphql would take in silence.
+/// Gives the numbers that it would respell.
+pub(super) fn scan<'a>(text: &'a str, limits: &Limits) -> Result<Respelled<'a>, ServerError> {
     if text.len() > limits.document_bytes {
         let message = format!(
             "the document has {} bytes; at most {}",
@@ -27,6 +28,8 @@ pub(super) fn scan(text: &str, limits: &Limits) -> Result<(), ServerError> {
         open: Vec::new(),
         groups: 0,
         name: None,
+        numbers: 0,
+        respelled: Vec::new(),
         limits,
     }
     .run()
@@ -42,7 +45,7 @@ enum Open<'a> {
     Object(HashSet<&'a str>),
 }
 
-struct Scanner<'a> {
+struct Scanner<'a, 'l> {
     text: &'a str,
     at: usize,
     tokens: usize,
@@ -51,11 +54,14 @@ struct Scanner<'a> {
     groups: usize,
     /// The token just read, if it was a name.
     name: Option<&'a str>,
-    limits: &'a Limits,
+    /// How many numbers were read.
+    numbers: usize,
+    respelled: Respelled<'a>,
+    limits: &'l Limits,
 }
 
-impl<'a> Scanner<'a> {
-    fn run(mut self) -> Result<(), ServerError> {
+impl<'a> Scanner<'a, '_> {
+    fn run(mut self) -> Result<Respelled<'a>, ServerError> {
         while let Some(&byte) = self.text.as_bytes().get(self.at) {
             match byte {
                 b' ' | b'\t' | b'\n' | b'\r' | b',' => self.at += 1,
@@ -63,7 +69,7 @@ impl<'a> Scanner<'a> {
                 _ => self.token(byte)?,
             }
         }
-        Ok(())
+        Ok(self.respelled)
     }
 
     fn token(&mut self, byte: u8) -> Result<(), ServerError> {
@@ -75,7 +81,7 @@ impl<'a> Scanner<'a> {
         let before = self.name.take();
         let length = match byte {
             b'"' => self.string()?,
-            b'-' | b'0'..=b'9' => self.number()?,
+            b'-' | b'0'..=b'9' => self.number(),
             b'_' | b'a'..=b'z' | b'A'..=b'Z' => {
                 let length = self.count(|byte| byte == b'_' || byte.is_ascii_alphanumeric());
                 self.name = Some(&self.text[self.at..self.at + length]);
@@ -124,22 +130,17 @@ impl<'a> Scanner<'a> {
         Ok(1)
     }
 
-    /// async-graphql reads a number as serde_json does, which spells every exponent `e+5` or `e-5`.
-    fn number(&self) -> Result<usize, ServerError> {
+    fn number(&mut self) -> usize {
         let text = self.rest();
         let length = number_length(text.as_bytes());
         let number = &text[..length];
-        let kept = || {
-            number
-                .parse::<serde_json::Number>()
-                .is_ok_and(|read| read.to_string() == number)
-        };
-        if number.contains(['e', 'E']) && !kept() {
-            let message =
-                format!("the number {number} cannot be kept as written: pass it as a variable instead");
-            return Err(refusal(ErrorCode::BadUserInput, message, Some(self.pos())));
+        // What is not a number at all is left to the parser.
+        let read = number.parse::<serde_json::Number>();
+        if number.contains(['e', 'E']) && read.is_ok_and(|read| read.to_string() != number) {
+            self.respelled.push((self.numbers, number));
         }
-        Ok(length)
+        self.numbers += 1;
+        length
     }
 
     fn string(&self) -> Result<usize, ServerError> {
@@ -193,6 +194,8 @@ fn line_length(text: &[u8]) -> Option<usize> {
     }
 }
 
+/// The length of the number at the start of a text, read just as far as the grammar does: after a leading zero
+/// comes no further digit.
 fn number_length(text: &[u8]) -> usize {
     let digits = |from: usize| {
         text[from..]
@@ -200,17 +203,24 @@ fn number_length(text: &[u8]) -> usize {
             .take_while(|byte| byte.is_ascii_digit())
             .count()
     };
-    let is_digit = |at: usize| text.get(at).is_some_and(u8::is_ascii_digit);
     let mut at = usize::from(text[0] == b'-');
-    at += digits(at);
-    if text.get(at) == Some(&b'.') && is_digit(at + 1) {
-        at += 1 + digits(at + 1);
+    at += if text.get(at) == Some(&b'0') {
+        1
+    } else {
+        digits(at)
+    };
+    if text.get(at) == Some(&b'.') {
+        at += match digits(at + 1) {
+            0 => 0,
+            count => count + 1,
+        };
     }
     if matches!(text.get(at), Some(b'e' | b'E')) {
         let sign = usize::from(matches!(text.get(at + 1), Some(b'+' | b'-')));
-        if is_digit(at + 1 + sign) {
-            at += 1 + sign + digits(at + 1 + sign);
-        }
+        at += match digits(at + 1 + sign) {
+            0 => 0,
+            count => count + 1 + sign,
+        };
     }
     at.max(1)
 }

@@ -137,27 +137,65 @@ fn an_input_object_has_each_key_once() {
 }
 
 #[test]
-fn a_number_is_kept_as_written_or_refused() {
-    for number in ["1e5", "1E5", "1E+5", "1E-5", "-1.5e400", "01e5"] {
-        assert_eq!(verdict(&format!("{{a(x:[{number}])}}")), BAD_INPUT, "{number}");
-    }
-    for number in [
-        "1e+5",
+fn every_number_is_kept_as_it_was_written() {
+    let numbers = [
+        "1e5",
+        "1E5",
+        "1E+5",
         "1e-5",
+        "1e+5",
+        "-1.5e400",
         "-0",
+        "0E0",
         "1.0",
         "-1.50e+400",
-        "123456789012345678901234567890",
         "9007199254740993",
-    ] {
-        let query = format!("{{a(x:{number})}}");
-        assert_eq!(verdict(&query), PASSES, "{number}");
-        let document = check(&query, None, &mut Variables::default(), &Limits::default()).unwrap();
-        assert!(
-            format!("{:?}", document.parsed).contains(&format!("Number({number})")),
-            "{number}"
-        );
+        "123456789012345678901234567890",
+    ];
+    let list = numbers.join(" ");
+    let query = format!(
+        "fragment f on T @d(x: {list:?}) {{ a @d(x: [{list}]) }} \
+         query q($v: T @d(x: [{list}]) = {{ k: [{list}] }}, $w: T = 2e2) @d(x: [{list}]) {{ \
+         b(x: {{ l: [{list}] s: \"1e1\" }} y: [{list}]) @d(x: [{list}]) {{ ... @d(x: [{list}]) {{ ...f @d(x: 3e3) }} }} }} \
+         fragment g on T {{ c(x: [{list} 4E4]) # 5e5\n }}"
+    );
+    let limits = Limits {
+        directives: 9,
+        ..Limits::default()
+    };
+    let document = check(&query, None, &mut Variables::default(), &limits).unwrap();
+    let parsed = format!("{:?}", document.parsed);
+    let all = numbers.map(|number| format!("Number(Number({number}))")).join(", ");
+    assert_eq!(parsed.matches(&all).count(), 9, "{parsed}");
+    for one in ["Number(2e2)", "Number(3e3)", "Number(4E4)", "String(\"1e1\")"] {
+        assert_eq!(parsed.matches(one).count(), 1, "{one} in {parsed}");
     }
+}
+
+#[test]
+fn what_is_no_number_is_left_to_the_parser() {
+    for (number, expected) in [
+        ("01e5", PASSES),
+        ("1e", INVALID),
+        ("1e5x", INVALID),
+        ("-", INVALID),
+        ("1.", INVALID),
+    ] {
+        assert_eq!(verdict(&format!("{{a(x:[{number}])}}")), expected, "{number}");
+    }
+    // Two numbers to the parser, and so to us.
+    let document = check(
+        "{a(x:[01e5 7E7])}",
+        None,
+        &mut Variables::default(),
+        &Limits::default(),
+    )
+    .unwrap();
+    let parsed = format!("{:?}", document.parsed);
+    assert!(
+        parsed.contains("[Number(Number(0)), Number(Number(1e5)), Number(Number(7E7))]"),
+        "{parsed}"
+    );
 }
 
 #[test]

@@ -2,17 +2,34 @@
 
 use std::ops::Deref;
 
-use super::{Client, Database, Process};
+use threadline::graphql;
+use threadline::http::guard::Limits;
+use threadline::http::{App, router, serve};
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
 
-/// A server over a test's database. (It is the real binary until the parts can be put together in here.)
+use super::{Client, Database};
+
+/// A server over a test's database, on a free port of the loopback, until it is dropped.
 pub struct TestServer {
-    process: Process,
+    client: Client,
+    serving: JoinHandle<()>,
 }
 
 impl TestServer {
     pub async fn start(database: &Database) -> Self {
+        let app = App {
+            gateway: database.gateway().await,
+            schema: graphql::schema(),
+            limits: Limits::default(),
+        };
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let base = format!("http://{}", listener.local_addr().unwrap());
+        let limits = app.limits.clone();
+        let serving = tokio::spawn(serve::serve(listener, router(app), limits, std::future::pending()));
         Self {
-            process: Process::start(database, &[]).await,
+            client: Client::new(base),
+            serving,
         }
     }
 }
@@ -21,6 +38,12 @@ impl Deref for TestServer {
     type Target = Client;
 
     fn deref(&self) -> &Client {
-        self.process.client()
+        &self.client
+    }
+}
+
+impl Drop for TestServer {
+    fn drop(&mut self) {
+        self.serving.abort();
     }
 }
