@@ -165,7 +165,9 @@ fn every_number_is_kept_as_it_was_written() {
     };
     let document = check(&query, None, &mut Variables::default(), &limits).unwrap();
     let parsed = format!("{:?}", document.parsed);
-    let all = numbers.map(|number| format!("Number(Number({number}))")).join(", ");
+    let all = numbers
+        .map(|number| format!("Number(Number({number}))"))
+        .join(", ");
     assert_eq!(parsed.matches(&all).count(), 9, "{parsed}");
     for one in ["Number(2e2)", "Number(3e3)", "Number(4E4)", "String(\"1e1\")"] {
         assert_eq!(parsed.matches(one).count(), 1, "{one} in {parsed}");

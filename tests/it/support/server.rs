@@ -26,7 +26,12 @@ impl TestServer {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base = format!("http://{}", listener.local_addr().unwrap());
         let limits = app.limits.clone();
-        let serving = tokio::spawn(serve::serve(listener, router(app), limits, std::future::pending()));
+        let serving = tokio::spawn(serve::serve(
+            listener,
+            router(app),
+            limits,
+            std::future::pending(),
+        ));
         Self {
             client: Client::new(base),
             serving,
