@@ -1,22 +1,22 @@
 //! The one door: whoever reads or writes chats does it here.
 
+mod contexts;
+mod transfer;
+
 use std::sync::Arc;
 
 use super::{
-    context::{self, Budget, Context, Line},
     cursor::{CursorKeys, HistoryView, List, ThreadOrder},
     error::{Error, Result},
     id::{self, MessageId, ThreadId},
-    import::ImportedTurn,
     model::{Message, Thread, ThreadKey},
     page::{Extent, Limit, Page, PageRequest},
     scope::Scope,
-    store::{AgentRange, Appended, Drawn, MessageRange, NewLine, Store, ThreadFilter, ThreadRange, Walk},
+    store::{AgentRange, Appended, Drawn, MessageRange, NewLine, Store, ThreadRange, Walk},
     turn::{NewTurn, TurnDraft, WriteLimits},
 };
 
-/// The most messages a context holds.
-pub const MAX_CONTEXT: i32 = 200;
+pub use contexts::MAX_CONTEXT;
 
 /// How much a gateway reads and writes at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -264,64 +264,6 @@ impl Gateway {
         self.store.messages_by_id(scope.team_id(), ids).await
     }
 
-    /// What a context may hold, checked.
-    ///
-    /// # Errors
-    /// [`Error::BadInput`].
-    pub fn budget(&self, max_tokens: Option<i64>, limit: i64) -> Result<Budget> {
-        if max_tokens.is_some_and(|max| max < 1) {
-            return Err(Error::bad_input("maxTokens is at least 1"));
-        }
-        let limit = Limit::new(limit, MAX_CONTEXT.unsigned_abs())?;
-        Ok(Budget {
-            max_tokens,
-            max_messages: limit.get() as usize,
-        })
-    }
-
-    /// What the model is given of each thread, in the threads' order, in a fixed number of statements.
-    ///
-    /// # Errors
-    /// When the database fails.
-    pub async fn contexts(&self, scope: &Scope, asked: &[(Thread, Budget)]) -> Result<Vec<Context>> {
-        let threads: Vec<_> = asked.iter().map(|(thread, _)| thread.clone()).collect();
-        let boundaries = self.boundaries(scope, &threads).await?;
-        let range = |(thread, budget): &(Thread, Budget)| {
-            // One more than fits: that is how the oldest turn is known to be whole.
-            let limit = i64::try_from(budget.max_messages)
-                .unwrap_or(i64::MAX)
-                .saturating_add(1);
-            Ok(MessageRange {
-                thread: thread.clone(),
-                view: HistoryView::Context,
-                walk: Walk::Back(None),
-                extent: Extent {
-                    limit: Limit::new(limit, u32::MAX)?,
-                    max_bytes: self.limits.page_bytes,
-                },
-            })
-        };
-        let ranges = asked.iter().map(range).collect::<Result<_>>()?;
-        let cuts = self.store.messages(scope.team_id(), ranges).await?;
-        let contexts = asked.iter().zip(cuts).map(|((thread, budget), cut)| {
-            let drawn = boundaries
-                .iter()
-                .find(|boundary| Some(boundary.id) == thread.boundary_id);
-            let summary = drawn.and_then(|row| row.boundary.as_ref()?.summary().map(str::to_owned));
-            let (rows, has_more) = cut.into_rows();
-            context::fit(
-                rows,
-                !has_more,
-                Line {
-                    boundary_id: thread.boundary_id,
-                    summary,
-                },
-                *budget,
-            )
-        });
-        Ok(contexts.collect())
-    }
-
     /// Stores a whole turn, or nothing.
     ///
     /// # Errors
@@ -369,65 +311,6 @@ impl Gateway {
         }
         self.draw(scope, id, NewLine::Compaction { summary, through })
             .await
-    }
-
-    /// Checks turns of the past, and with `write` stores those that are not there yet. Says how many were new.
-    ///
-    /// # Errors
-    /// [`Error::Conflict`] or [`Error::BadInput`] when one cannot be stored, or when the database fails.
-    pub async fn import(&self, scope: &Scope, turns: Vec<ImportedTurn>, write: bool) -> Result<u64> {
-        if !turns.iter().all(|turn| scope.sees_key(&turn.key)) {
-            return Err(Error::Forbidden("the viewer may not write to this thread"));
-        }
-        self.store.import(scope.team_id(), turns, write).await
-    }
-
-    /// The next threads of the team that the viewer may see, oldest first, for an export; empty at the end.
-    ///
-    /// # Errors
-    /// When the database fails.
-    pub async fn export_threads(
-        &self,
-        scope: &Scope,
-        after: Option<ThreadId>,
-        filter: &ThreadFilter,
-    ) -> Result<Vec<Thread>> {
-        let (Some(agent_id), Some(channel), Some(person_id)) = (
-            narrow(scope.agent_id(), &filter.agent_id),
-            narrow(scope.channel(), &filter.channel),
-            narrow(scope.person_id(), &filter.person_id),
-        ) else {
-            return Ok(Vec::new());
-        };
-        let filter = ThreadFilter {
-            agent_id,
-            channel,
-            person_id,
-            thread_id: filter.thread_id,
-        };
-        self.store.threads_after(scope.team_id(), after, &filter).await
-    }
-
-    /// The next messages of a thread, oldest first, for an export, and whether there are more.
-    ///
-    /// # Errors
-    /// When the database fails.
-    pub async fn export_messages(
-        &self,
-        scope: &Scope,
-        thread: &Thread,
-        after: Option<MessageId>,
-    ) -> Result<(Vec<Message>, bool)> {
-        let range = MessageRange {
-            thread: thread.clone(),
-            view: HistoryView::Full,
-            walk: Walk::Forward(after),
-            extent: self.extent(i64::MAX)?,
-        };
-        let mut cuts = self.store.messages(scope.team_id(), vec![range]).await?;
-        Ok(cuts
-            .pop()
-            .map_or_else(|| (Vec::new(), false), |cut| cut.into_rows()))
     }
 
     async fn draw(&self, scope: &Scope, id: ThreadId, line: NewLine) -> Result<Drawn> {

@@ -10,6 +10,7 @@ on_both! {
     a_compaction_goes_further_than_the_present_boundary,
     another_threads_message_conflicts_as_a_random_id_does,
     a_blank_summary_is_refused,
+    a_summary_may_be_any_text_that_is_not_blank,
     a_compaction_of_no_thread_is_not_found,
     a_reset_right_after_a_compaction_draws,
     a_thread_may_be_compacted_whole,
@@ -138,6 +139,31 @@ async fn a_blank_summary_is_refused(db: &Database) {
         server.thread(&key, "boundary { id } messageCount").await,
         json!({ "boundary": null, "messageCount": 1 })
     );
+}
+
+async fn a_summary_may_be_any_text_that_is_not_blank(db: &Database) {
+    let server = TestServer::start(db).await;
+    let key = Key::of("p");
+    for (turn, summary) in [
+        "\u{0}a\u{1}",
+        "'; DROP TABLE chat; --",
+        "é😀\u{202e}\u{feff}",
+        "  two\nlines ",
+        &"s".repeat(256 * 1024),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let said = server.say(&key, &format!("t{turn}"), &["a"]).await;
+        let answer = server
+            .compact(&server.thread_id(&key).await, summary, &said[0])
+            .await;
+        assert_eq!(answer.data("/compactThread/boundary/boundary/summary"), summary);
+        assert_eq!(server.context(&key, "").await["summary"], summary);
+        let list = List::of_agent("support");
+        let boundary = server.rest_page(&list, 1, None).await.items.remove(0);
+        assert_eq!(boundary["boundary"]["summary"], summary);
+    }
 }
 
 async fn a_compaction_of_no_thread_is_not_found(db: &Database) {

@@ -3,6 +3,7 @@
 //! Random sequences of turns, resets, compactions and pages run through the gateway and through the model, which
 //! must agree after every step. `tests/run --long state_machine` runs 10,000 of them on each database.
 
+mod check;
 mod model;
 mod run;
 mod step;

@@ -7,6 +7,7 @@ use crate::support::{Database, Key, TestServer, on_both};
 on_both! {
     fifty_threads_with_five_messages_each_are_one_request,
     a_nested_page_goes_on_by_its_cursor,
+    two_hundred_threads_with_several_pages_each_are_one_request,
     two_nested_default_pages_are_too_complex_and_the_error_says_what_to_lower,
 }
 
@@ -73,6 +74,33 @@ async fn a_nested_page_goes_on_by_its_cursor(db: &Database) {
             server.try_page(&list(1 - at), 2, cursor).await.code(),
             "INVALID_CURSOR"
         );
+    }
+}
+
+async fn two_hundred_threads_with_several_pages_each_are_one_request(db: &Database) {
+    let server = TestServer::start(db).await;
+    for person in 0..200 {
+        server
+            .say(&Key::of(&format!("p{person:03}")), "t", &["first", "last"])
+            .await;
+    }
+    let query = "{ agent(id: \"support\") { threads(limit: 200) { items { personId \
+        a: messages(limit: 1) { items { text } hasMore } b: messages(limit: 2) { items { text } hasMore } \
+        c: messages(limit: 2, view: CONTEXT) { items { text } } } } } }";
+    let answer = server.graphql(query, Value::Null).await;
+    let threads = answer.data("/agent/threads/items").as_array().unwrap();
+    assert_eq!(threads.len(), 200);
+    for (thread, person) in threads.iter().zip(0..) {
+        assert_eq!(thread["personId"], format!("p{person:03}"));
+        assert_eq!(
+            thread["a"].to_string(),
+            r#"{"items":[{"text":"last"}],"hasMore":true}"#
+        );
+        assert_eq!(
+            thread["b"].to_string(),
+            r#"{"items":[{"text":"first"},{"text":"last"}],"hasMore":false}"#
+        );
+        assert_eq!(thread["c"]["items"], thread["b"]["items"]);
     }
 }
 

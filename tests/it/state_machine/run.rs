@@ -1,13 +1,11 @@
 //! A sequence of steps through the gateway and the model at once.
 
-use threadline::chat::cursor::{HistoryView, ThreadOrder};
+use threadline::chat::cursor::HistoryView;
 use threadline::chat::error::Error;
-use threadline::chat::gateway::{Gateway, ThreadsRequest};
+use threadline::chat::gateway::Gateway;
 use threadline::chat::id::MessageId;
 use threadline::chat::json::Json;
-use threadline::chat::model::{
-    BeganUnder, Boundary, BoundaryReason, Message, Outcome, Role, Thread, ThreadKey,
-};
+use threadline::chat::model::{BeganUnder, Message, Outcome, Role, Thread, ThreadKey};
 use threadline::chat::page::{Page, PageRequest};
 use threadline::chat::scope::Scope;
 use threadline::chat::turn::{MessageDraft, TurnDraft};
@@ -15,7 +13,7 @@ use threadline::chat::turn::{MessageDraft, TurnDraft};
 use super::model::{self, Expected, Row, SUMMARY, What, tokens};
 use super::step::{Began, Step, THREADS};
 
-type Checked = Result<(), String>;
+pub type Checked = Result<(), String>;
 
 /// Fails the sequence, saying what was expected.
 macro_rules! same {
@@ -26,17 +24,18 @@ macro_rules! same {
         }
     };
 }
+pub(super) use same;
 
 pub struct Run {
-    gateway: Gateway,
-    scope: Scope,
-    agent: String,
-    threads: Vec<model::Thread>,
-    walk: Option<Walk>,
+    pub gateway: Gateway,
+    pub scope: Scope,
+    pub agent: String,
+    pub threads: Vec<model::Thread>,
+    pub walk: Option<Walk>,
 }
 
 /// A walk that was begun: what is left of the rows that were there then.
-struct Walk {
+pub struct Walk {
     thread: Option<usize>,
     left: Vec<MessageId>,
     cursor: Option<String>,
@@ -74,7 +73,7 @@ impl Run {
         }
     }
 
-    fn key(&self, thread: usize) -> ThreadKey {
+    pub fn key(&self, thread: usize) -> ThreadKey {
         let channel = ["api", "widget", "widget"][thread].to_owned();
         ThreadKey::new(self.agent.clone(), channel, format!("person {thread}")).unwrap()
     }
@@ -230,7 +229,7 @@ impl Run {
         Ok(())
     }
 
-    async fn open(&mut self, thread: Option<usize>, limit: i64) -> Checked {
+    pub async fn open(&mut self, thread: Option<usize>, limit: i64) -> Checked {
         self.walk = Some(Walk {
             thread,
             left: self.ids(thread),
@@ -252,7 +251,7 @@ impl Run {
         }
     }
 
-    async fn go_on(&mut self, limit: i64) -> Checked {
+    pub async fn go_on(&mut self, limit: i64) -> Checked {
         let Some(mut walk) = self.walk.take() else {
             return Ok(());
         };
@@ -281,7 +280,12 @@ impl Run {
         Ok(())
     }
 
-    async fn page(&self, at: usize, view: HistoryView, page: PageRequest) -> Result<Page<Message>, String> {
+    pub async fn page(
+        &self,
+        at: usize,
+        view: HistoryView,
+        page: PageRequest,
+    ) -> Result<Page<Message>, String> {
         let Some(thread) = self.thread(at).await? else {
             return Ok(Page {
                 items: Vec::new(),
@@ -294,141 +298,13 @@ impl Run {
         let pages = self.gateway.messages(&self.scope, vec![range]).await;
         Ok(pages.map_err(|error| format!("{error:?}"))?.remove(0))
     }
-
-    /// Reads every list whole and compares every row.
-    pub async fn check_everything(&mut self) -> Checked {
-        for at in 0..THREADS {
-            let full = self.whole(at, HistoryView::Full).await?;
-            let model = &self.threads[at];
-            same!(full.len(), model.rows.len(), format!("rows of thread {at}"));
-            for (row, message) in full.iter().enumerate() {
-                check_row(model, row, message)?;
-            }
-            let context: Vec<MessageId> = self
-                .whole(at, HistoryView::Context)
-                .await?
-                .iter()
-                .map(|message| message.id)
-                .collect();
-            let expected: Vec<MessageId> = (0..model.rows.len())
-                .filter(|row| model.in_context(*row))
-                .map(|row| model.rows[row].id)
-                .collect();
-            same!(context, expected, format!("the view CONTEXT of thread {at}"));
-        }
-        self.open(None, 50).await?;
-        while self.walk.is_some() {
-            self.go_on(50).await?;
-        }
-        self.check_threads().await
-    }
-
-    async fn whole(&self, at: usize, view: HistoryView) -> Result<Vec<Message>, String> {
-        let mut messages: Vec<Message> = Vec::new();
-        let mut cursor = None;
-        loop {
-            let page = self.page(at, view, PageRequest { limit: 50, cursor }).await?;
-            messages.splice(0..0, page.items);
-            cursor = page.next_cursor;
-            if cursor.is_none() {
-                return Ok(messages);
-            }
-        }
-    }
-
-    async fn check_threads(&self) -> Checked {
-        let last = |at: &usize| self.threads[*at].rows.last().map(|row| row.id);
-        let first = |at: &usize| self.threads[*at].rows.first().map(|row| row.id);
-        for (order, channel) in [
-            (ThreadOrder::Created, None),
-            (ThreadOrder::Activity, None),
-            (ThreadOrder::Created, Some("widget")),
-            (ThreadOrder::Activity, Some("widget")),
-        ] {
-            let mut expected: Vec<usize> = (0..THREADS).filter(|at| last(at).is_some()).collect();
-            expected.retain(|at| channel.is_none_or(|channel| self.key(*at).channel == channel));
-            expected.sort_by_key(|at| {
-                if order == ThreadOrder::Created {
-                    first(at)
-                } else {
-                    last(at)
-                }
-            });
-            let expected: Vec<ThreadKey> = expected.into_iter().map(|at| self.key(at)).collect();
-            let mut found: Vec<ThreadKey> = Vec::new();
-            let mut cursor = None;
-            loop {
-                let asked = ThreadsRequest {
-                    agent_id: self.agent.clone(),
-                    channel: channel.map(str::to_owned),
-                    person_id: None,
-                    order,
-                    page: PageRequest { limit: 1, cursor },
-                };
-                let page = self
-                    .gateway
-                    .threads(&self.scope, asked)
-                    .await
-                    .map_err(|error| format!("{error:?}"))?;
-                found.splice(0..0, page.items.into_iter().map(|thread| thread.key));
-                cursor = page.next_cursor;
-                if cursor.is_none() {
-                    break;
-                }
-            }
-            same!(found, expected, format!("threads by {order:?} on {channel:?}"));
-        }
-        Ok(())
-    }
 }
 
-fn check_row(model: &model::Thread, at: usize, message: &Message) -> Checked {
-    let row = &model.rows[at];
-    same!(message.id, row.id, "id");
-    same!(
-        message.in_context,
-        model.in_context(at),
-        format!("inContext of row {at}")
-    );
-    let boundary = match row.what {
-        What::Said {
-            turn,
-            outcome,
-            number,
-            stopped,
-            late,
-        } => {
-            let of = message.turn.as_ref().map(|of| (of.id.clone(), of.outcome));
-            same!(of, Some((turn.to_string(), outcome)), "turn");
-            same!((message.stopped, message.late), (stopped, late), "marks");
-            same!(
-                (message.role, message.tokens),
-                (role(number), Some(tokens(number))),
-                "role and tokens"
-            );
-            same!(message.content.text(), text(turn, number), "text");
-            None
-        }
-        What::Reset => Some(Boundary {
-            reason: BoundaryReason::Reset,
-            through: Some(model.rows[at - 1].id),
-        }),
-        What::Compaction(through) => Some(Boundary {
-            reason: BoundaryReason::Compaction {
-                summary: SUMMARY.to_owned(),
-            },
-            through: Some(model.rows[through].id),
-        }),
-    };
-    same!(message.boundary, boundary, "boundary");
-    Ok(())
-}
-
-fn role(number: usize) -> Role {
+pub fn role(number: usize) -> Role {
     [Role::User, Role::Assistant, Role::Tool][number % 3]
 }
 
-fn text(turn: u8, number: usize) -> String {
+pub fn text(turn: u8, number: usize) -> String {
     format!("message {number} of turn {turn}")
 }
 
