@@ -101,6 +101,15 @@ fn fill(operation: &Positioned<OperationDefinition>, variables: &mut Variables) 
 
 fn invalid_syntax(error: async_graphql::parser::Error) -> ServerError {
     let mut error = ServerError::from(error);
+    // The parser's message shows the document's line, which may hold what a person said, and then the complaint.
+    let complaint = error
+        .message
+        .rsplit_once("\n  = ")
+        .map(|(_, complaint)| complaint.trim().to_owned());
+    error.message = complaint.map_or_else(
+        || "syntax error".to_owned(),
+        |complaint| format!("syntax error: {complaint}"),
+    );
     error.extensions = code(ErrorCode::GraphqlValidationFailed);
     error
 }

@@ -20,6 +20,7 @@ mod migrations;
 mod node;
 mod reset;
 mod rest;
+mod schema;
 mod state_machine;
 mod support;
 mod threads;
