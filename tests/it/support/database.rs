@@ -62,15 +62,24 @@ impl Database {
 
     /// The one door to this database, without HTTP in front of it.
     pub async fn gateway(&self) -> Gateway {
-        let store = self.store(Clock::default()).await;
+        self.gateway_at(&self.url).await
+    }
+
+    /// The same door by another way to the database.
+    pub async fn gateway_at(&self, url: &str) -> Gateway {
+        let store = self.store_at(url, Clock::default()).await;
         let limits = GatewayLimits::default();
         Gateway::open(Arc::new(store), &[], limits).await.unwrap()
     }
 
     /// The rows, as the store of a server whose clock is this one.
     pub async fn store(&self, clock: Clock) -> SqlStore {
+        self.store_at(&self.url, clock).await
+    }
+
+    async fn store_at(&self, url: &str, clock: Clock) -> SqlStore {
         let settings = DatabaseSettings {
-            url: self.url.clone(),
+            url: url.to_owned(),
             schema: "threadline".to_owned(),
             max_connections: 10,
             acquire_timeout: Duration::from_secs(3),
