@@ -18,6 +18,8 @@ mod import;
 mod layering;
 mod migrations;
 mod node;
+mod process;
+mod readme;
 mod reset;
 mod rest;
 mod schema;
