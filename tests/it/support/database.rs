@@ -67,17 +67,13 @@ impl Database {
 
     /// The same door by another way to the database.
     pub async fn gateway_at(&self, url: &str) -> Gateway {
-        let store = self.store_at(url, Clock::default()).await;
+        let store = self.store_at(url).await;
         let limits = GatewayLimits::default();
         Gateway::open(Arc::new(store), &[], limits).await.unwrap()
     }
 
-    /// The rows, as the store of a server whose clock is this one.
-    pub async fn store(&self, clock: Clock) -> SqlStore {
-        self.store_at(&self.url, clock).await
-    }
-
-    async fn store_at(&self, url: &str, clock: Clock) -> SqlStore {
+    /// The rows, as a server's store has them.
+    async fn store_at(&self, url: &str) -> SqlStore {
         let settings = DatabaseSettings {
             url: url.to_owned(),
             schema: "threadline".to_owned(),
@@ -87,7 +83,7 @@ impl Database {
             lock_timeout: Duration::from_secs(2),
             idle_in_transaction_timeout: Duration::from_secs(10),
         };
-        let store = SqlStore::open(&settings, clock).await.unwrap();
+        let store = SqlStore::open(&settings, Clock::default()).await.unwrap();
         store.migrate().await.unwrap();
         store
     }
