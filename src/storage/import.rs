@@ -1,5 +1,7 @@
 //! Storing turns of the past.
 
+mod boundaries;
+
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use async_trait::async_trait;
@@ -75,6 +77,9 @@ impl Import {
             self.check_thread_id(db, first).await?;
         }
         self.check_places(db, existing.as_ref(), &turns).await?;
+        if let Some(thread) = &existing {
+            boundaries::check(db, &self.team_id, thread, &turns).await?;
+        }
         if !self.write {
             return Ok(turns.len() as u64);
         }
