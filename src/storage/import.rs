@@ -1,6 +1,7 @@
 //! Storing turns of the past.
 
 mod boundaries;
+mod ids;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -13,7 +14,7 @@ use sea_orm::{
 
 use super::{
     entity::{chat, message, turn},
-    error::Inconsistency,
+    error::{self, Inconsistency},
     write::{self, Failure, Write},
 };
 use crate::chat::{
@@ -81,6 +82,7 @@ impl Import {
             boundaries::check(db, &self.team_id, thread, &turns).await?;
         }
         if !self.write {
+            ids::check(db, &self.team_id, existing.as_ref(), &turns).await?;
             return Ok(turns.len() as u64);
         }
         let (mut thread, is_new) = match existing {
@@ -102,8 +104,13 @@ impl Import {
             write::update_thread(db, &self.team_id, &thread).await?;
         }
         insert_turns(db, &thread, &turns).await?;
-        write::insert_messages(db, &self.team_id, &thread, &messages).await?;
-        Ok(turns.len() as u64)
+        match write::insert_messages(db, &self.team_id, &thread, &messages).await {
+            Err(Failure::Database(error)) if error::is_taken(&error) => Err(conflict(
+                first,
+                "or one after it has the id of a message in another thread",
+            )),
+            stored => stored.map(|()| turns.len() as u64),
+        }
     }
 
     /// Leaves out what is stored already.

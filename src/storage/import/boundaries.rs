@@ -2,9 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use sea_orm::{
-    ColumnTrait, DatabaseTransaction, DbErr, QueryFilter, QuerySelect, prelude::Uuid,
-};
+use sea_orm::{ColumnTrait, DatabaseTransaction, DbErr, QueryFilter, QuerySelect, prelude::Uuid};
 
 use super::{TURNS_A_LOOKUP, conflict, outlines};
 use crate::{
@@ -120,9 +118,15 @@ async fn check_turns<'a>(
             .map(|turn| (turn.turn_key, turn.last_message_id))
             .collect();
         for (id, row) in &found {
-            let last = row.turn_id.as_deref().and_then(|name| lasts.get(&turn::key(name)));
+            let last = row
+                .turn_id
+                .as_deref()
+                .and_then(|name| lasts.get(&turn::key(name)));
             if let (Some(new), Some(_)) = (through.get(id), last.filter(|last| **last != id.0)) {
-                return Err(conflict(new, "goes through a message that is not the last of its turn"));
+                return Err(conflict(
+                    new,
+                    "goes through a message that is not the last of its turn",
+                ));
             }
         }
     }

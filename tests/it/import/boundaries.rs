@@ -43,7 +43,9 @@ fn compaction(second: u32, through: u32) -> String {
 /// The texts that the model is given.
 async fn given(db: &Database) -> Vec<String> {
     let server = Process::start(db, &[]).await;
-    let thread = server.thread(&Key::of("p"), "context { messages { text } }").await;
+    let thread = server
+        .thread(&Key::of("p"), "context { messages { text } }")
+        .await;
     let messages = thread["context"]["messages"].as_array().unwrap();
     messages
         .iter()
@@ -52,15 +54,14 @@ async fn given(db: &Database) -> Vec<String> {
 }
 
 async fn an_imported_boundary_gives_the_model_nothing_back_that_a_reset_took(db: &Database) {
-    import(
-        db,
-        &[said("a", 1), said("b", 2), reset(5), said("c", 8)].concat(),
-    )
-    .ok();
+    import(db, &[said("a", 1), said("b", 2), reset(5), said("c", 8)].concat()).ok();
     let before = export(db);
     for through in [1, 2, 5] {
         let refused = import(db, &[said("d", 9), compaction(10, through)].concat()).refused(1);
-        assert!(refused.contains("line 2") && refused.contains("boundary"), "{refused}");
+        assert!(
+            refused.contains("line 2") && refused.contains("boundary"),
+            "{refused}"
+        );
         assert_eq!(export(db), before);
     }
     assert_eq!(given(db).await, ["at 8"]);
@@ -76,11 +77,18 @@ async fn an_imported_reset_does_not_lie_inside_a_stored_compactions_context(db: 
     .ok();
     let before = export(db);
     let refused = import(db, &[said("d", 3), reset(4)].concat()).refused(1);
-    assert!(refused.contains("line 2") && refused.contains("boundary"), "{refused}");
+    assert!(
+        refused.contains("line 2") && refused.contains("boundary"),
+        "{refused}"
+    );
     assert_eq!(export(db), before);
     assert_eq!(given(db).await, ["at 2", "at 6"]);
     // What came before all that is out of the context already.
-    import(db, &[said("y", 10), said("z", 11), compaction(12, 10), reset(14)].concat()).ok();
+    import(
+        db,
+        &[said("y", 10), said("z", 11), compaction(12, 10), reset(14)].concat(),
+    )
+    .ok();
     assert_eq!(given(db).await, [""; 0]);
 }
 
@@ -88,7 +96,10 @@ async fn an_imported_boundary_does_not_go_through_the_middle_of_a_stored_turn(db
     import(db, &[said("a", 1), said("a", 2), said("b", 3)].concat()).ok();
     let before = export(db);
     let refused = import(db, &compaction(9, 1)).refused(1);
-    assert!(refused.contains("line 1") && refused.contains("turn"), "{refused}");
+    assert!(
+        refused.contains("line 1") && refused.contains("turn"),
+        "{refused}"
+    );
     assert_eq!(export(db), before);
     import(db, &compaction(9, 2)).ok();
     assert_eq!(given(db).await, ["at 3"]);
