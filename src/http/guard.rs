@@ -6,7 +6,7 @@
 
 mod cost;
 mod limits;
-mod numbers;
+mod literals;
 mod scan;
 #[cfg(test)]
 mod tests;
@@ -39,9 +39,9 @@ pub fn check(
     variables: &mut Variables,
     limits: &Limits,
 ) -> Result<Document, ServerError> {
-    let numbers = scan::scan(query, limits)?;
+    let literals = scan::scan(query, limits)?;
     let mut parsed = parse_query(query).map_err(invalid_syntax)?;
-    numbers::restore(&mut parsed, numbers)?;
+    literals::restore(&mut parsed, literals)?;
     let chosen = choose(&parsed, operation_name)?;
     fill(chosen, variables)?;
     cost::measure(&parsed, chosen, variables, limits)?;
