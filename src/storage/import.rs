@@ -41,7 +41,8 @@ impl Write for Import {
     type Output = u64;
 
     async fn run(&self, db: &DatabaseTransaction, clock: &Clock) -> Result<u64, Failure> {
-        let mut by_thread: HashMap<&ThreadKey, Vec<&ImportedTurn>> = HashMap::new();
+        // Threads are locked in one order, so that two imports wait for each other and not both for ever.
+        let mut by_thread: BTreeMap<&ThreadKey, Vec<&ImportedTurn>> = BTreeMap::new();
         for turn in &self.turns {
             by_thread.entry(&turn.key).or_default().push(turn);
         }
@@ -67,8 +68,14 @@ impl Import {
         key: &ThreadKey,
         turns: Vec<&ImportedTurn>,
     ) -> Result<u64, Failure> {
-        let locked = write::lock(db, clock, chat::Entity::by_key(&self.team_id, key)).await?;
-        let existing = locked.map(|locked| locked.thread);
+        let by_key = chat::Entity::by_key(&self.team_id, key);
+        let existing = if self.write {
+            let locked = write::lock(db, clock, by_key).await?;
+            locked.map(|locked| locked.thread)
+        } else {
+            // Looked at again when it is written: nobody has to wait for a look.
+            by_key.one(db).await?.map(Thread::from)
+        };
         let turns = match &existing {
             Some(thread) => self.not_stored(db, thread, turns).await?,
             None => turns,
