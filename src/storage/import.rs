@@ -41,7 +41,7 @@ impl Write for Import {
     type Output = u64;
 
     async fn run(&self, db: &DatabaseTransaction, clock: &Clock) -> Result<u64, Failure> {
-        // Threads are locked in one order, so that two imports wait for each other and not both for ever.
+        // In one order, so that two imports cannot wait for each other's locks.
         let mut by_thread: BTreeMap<&ThreadKey, Vec<&ImportedTurn>> = BTreeMap::new();
         for turn in &self.turns {
             by_thread.entry(&turn.key).or_default().push(turn);
