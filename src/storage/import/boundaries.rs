@@ -32,7 +32,7 @@ pub(super) async fn check(
     thread: &Thread,
     turns: &[&ImportedTurn],
 ) -> Result<(), Failure> {
-    let mut lines: BTreeMap<_, _> = turns.iter().filter_map(|turn| new_line(turn)).collect();
+    let mut lines: BTreeMap<_, _> = turns.iter().filter_map(new_line).collect();
     let Some(first) = lines.keys().next().copied() else {
         return Ok(());
     };
