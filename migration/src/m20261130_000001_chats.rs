@@ -52,7 +52,7 @@ CREATE TABLE message (
     CHECK ((kind = 0) = (outcome IS NOT NULL)),
     CHECK ((kind = 2) = (summary IS NOT NULL))
 ) PARTITION BY RANGE (id);
-CREATE INDEX message_by_agent ON message (agent_key, id);
+CREATE UNIQUE INDEX message_by_agent ON message (agent_key, id);
 
 CREATE TABLE turn (
     chat_id uuid NOT NULL REFERENCES chat (id),
@@ -114,7 +114,7 @@ CREATE TABLE message (
     CHECK ((kind = 0) = (outcome IS NOT NULL)),
     CHECK ((kind = 2) = (summary IS NOT NULL))
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX message_by_agent ON message (agent_key, id);
+CREATE UNIQUE INDEX message_by_agent ON message (agent_key, id);
 
 CREATE TABLE turn (
     chat_id blob NOT NULL REFERENCES chat (id),

@@ -2,6 +2,8 @@
 
 use std::{net::SocketAddr, ops::RangeInclusive, time::Duration};
 
+use url::Url;
+
 use crate::{
     chat::{gateway::GatewayLimits, turn::WriteLimits},
     config::{Config, ConfigError},
@@ -14,6 +16,8 @@ use crate::{
 const MIN_SECRET: usize = 32;
 /// The largest content of a message that may be allowed.
 const MAX_MESSAGE_BYTES: usize = 1 << 20;
+/// PostgreSQL and SQLite count a timeout's milliseconds in 31 bits.
+const MAX_DURATION: Duration = Duration::from_secs(24 * 24 * 60 * 60);
 /// PostgreSQL cuts longer names.
 const MAX_SCHEMA: usize = 63;
 
@@ -43,7 +47,7 @@ impl Settings {
             database: database(config)?,
             cursor_secrets: secrets(config)?,
             gateway: gateway(config)?,
-            http: config.table("limits")?,
+            http: http(config)?,
             log: log(config)?,
         })
     }
@@ -59,6 +63,12 @@ fn database(config: &Config) -> Result<DatabaseSettings> {
     let known = ["sqlite:", "postgres://", "postgresql://"];
     if !known.iter().any(|scheme| url.starts_with(scheme)) {
         return Err(config.wrong(name, "it has to begin with sqlite:// or postgres://"));
+    }
+    // The libraries below panic over a URL that is none.
+    if let Err(error) = Url::parse(&url) {
+        let reason =
+            format!("it is no URL ({error}); in a password, write @ : / ? # % as %40 %3A %2F %3F %23 %25");
+        return Err(config.wrong(name, &reason));
     }
     if url.contains(":memory:") || url.contains("mode=memory") {
         return Err(config.wrong(
@@ -101,6 +111,13 @@ fn gateway(config: &Config) -> Result<GatewayLimits> {
     })
 }
 
+fn http(config: &Config) -> Result<Limits> {
+    for name in ["header", "body", "request", "drain"] {
+        duration(config, &format!("limits.{name}_timeout"))?;
+    }
+    config.table("limits")
+}
+
 fn within(config: &Config, name: &str, allowed: RangeInclusive<usize>) -> Result<usize> {
     let value = config.get(name)?;
     if allowed.contains(&value) {
@@ -127,8 +144,13 @@ fn duration(config: &Config, name: &str) -> Result<Duration> {
     let text: String = config.get(name)?;
     humantime::parse_duration(&text)
         .ok()
-        .filter(|time| *time >= Duration::from_millis(1))
-        .ok_or_else(|| config.wrong(name, "it has to be a time of at least 1ms, like 15s, 2m or 500ms"))
+        .filter(|time| (Duration::from_millis(1)..=MAX_DURATION).contains(time))
+        .ok_or_else(|| {
+            config.wrong(
+                name,
+                "it has to be a time from 1ms to 24days, like 15s, 2m or 500ms",
+            )
+        })
 }
 
 fn log(config: &Config) -> Result<Log> {
@@ -187,6 +209,9 @@ mod tests {
             ("database.url", "mysql://a/b"),
             ("database.url", "sqlite::memory:"),
             ("chat.database.url", "x"),
+            ("database.url", "postgres://me:p#w@host/db"),
+            ("chat.database.url", "postgres://host:99999/db"),
+            ("database.url", "sqlite://[x"),
             ("database.schema", "Ünsinn"),
             ("database.schema", "1a"),
             ("database.lock_timeout", "2"),
@@ -194,7 +219,10 @@ mod tests {
             ("database.max_connections", "4294967296"),
             ("limits.page_items", "201"),
             ("limits.message_bytes", "1048577"),
+            ("database.lock_timeout", "25days"),
             ("limits.body_timeout", "soon"),
+            ("limits.header_timeout", "0s"),
+            ("limits.request_timeout", "300years"),
             ("cursor.secrets", &short),
             ("log.level", "loud"),
             ("log.format", "xml"),

@@ -7,7 +7,7 @@
 mod absent;
 mod cost;
 mod limits;
-mod numbers;
+mod literals;
 mod scan;
 #[cfg(test)]
 mod tests;
@@ -40,9 +40,9 @@ pub fn check(
     variables: &mut Variables,
     limits: &Limits,
 ) -> Result<Document, ServerError> {
-    let numbers = scan::scan(query, limits)?;
+    let literals = scan::scan(query, limits)?;
     let mut parsed = parse_query(query).map_err(invalid_syntax)?;
-    numbers::restore(&mut parsed, numbers)?;
+    literals::restore(&mut parsed, literals)?;
     let chosen = choose(&parsed, operation_name)?;
     fill(chosen, variables)?;
     absent::leave_out(&mut parsed, operation_name, variables);

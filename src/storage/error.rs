@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use sea_orm::{DbErr, RuntimeErr, SqlxError};
+use sea_orm::{DbErr, RuntimeErr, SqlErr, SqlxError};
 
 use crate::chat::error::Error;
 
@@ -32,6 +32,11 @@ pub fn is_without_partition(error: &DbErr) -> bool {
         return false;
     };
     database.code().as_deref() == Some(CHECK_VIOLATION) && database.constraint().is_none()
+}
+
+/// Whether a row's key is another row's.
+pub fn is_taken(error: &DbErr) -> bool {
+    matches!(error.sql_err(), Some(SqlErr::UniqueConstraintViolation(_)))
 }
 
 fn is_passing(error: &DbErr) -> bool {

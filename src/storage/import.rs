@@ -1,5 +1,8 @@
 //! Storing turns of the past.
 
+mod boundaries;
+mod ids;
+
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use async_trait::async_trait;
@@ -11,7 +14,7 @@ use sea_orm::{
 
 use super::{
     entity::{chat, message, turn},
-    error::Inconsistency,
+    error::{self, Inconsistency},
     write::{self, Failure, Write},
 };
 use crate::chat::{
@@ -65,8 +68,14 @@ impl Import {
         key: &ThreadKey,
         turns: Vec<&ImportedTurn>,
     ) -> Result<u64, Failure> {
-        let locked = write::lock(db, clock, chat::Entity::by_key(&self.team_id, key)).await?;
-        let existing = locked.map(|locked| locked.thread);
+        let by_key = chat::Entity::by_key(&self.team_id, key);
+        let existing = if self.write {
+            let locked = write::lock(db, clock, by_key).await?;
+            locked.map(|locked| locked.thread)
+        } else {
+            // Looked at again when it is written: nobody has to wait for a look.
+            by_key.one(db).await?.map(Thread::from)
+        };
         let turns = match &existing {
             Some(thread) => self.not_stored(db, thread, turns).await?,
             None => turns,
@@ -76,7 +85,11 @@ impl Import {
             self.check_thread_id(db, first).await?;
         }
         self.check_places(db, existing.as_ref(), &turns).await?;
+        if let Some(thread) = &existing {
+            boundaries::check(db, &self.team_id, thread, &turns).await?;
+        }
         if !self.write {
+            ids::check(db, &self.team_id, existing.as_ref(), &turns).await?;
             return Ok(turns.len() as u64);
         }
         let (mut thread, is_new) = match existing {
@@ -98,8 +111,13 @@ impl Import {
             write::update_thread(db, &self.team_id, &thread).await?;
         }
         insert_turns(db, &thread, &turns).await?;
-        write::insert_messages(db, &self.team_id, &thread, &messages).await?;
-        Ok(turns.len() as u64)
+        match write::insert_messages(db, &self.team_id, &thread, &messages).await {
+            Err(Failure::Database(error)) if error::is_taken(&error) => Err(conflict(
+                first,
+                "or one after it has the id of a message in another thread",
+            )),
+            stored => stored.map(|()| turns.len() as u64),
+        }
     }
 
     /// Leaves out what is stored already.

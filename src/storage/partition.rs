@@ -53,17 +53,24 @@ pub async fn make_for(db: &DatabaseConnection, ids: &[MessageId]) -> Result<(), 
     ensure(db, ids.iter().map(|id| Month::of(id::time_of(id.0))).collect()).await
 }
 
+/// Each month in a transaction of its own: those that wait for the lock, and give up after the lock timeout, wait for
+/// one table and not for those of a whole history.
 async fn ensure(db: &DatabaseConnection, months: BTreeSet<Month>) -> Result<(), DbErr> {
-    let transaction = db.begin().await?;
-    transaction
-        .execute_unprepared(&format!("SELECT pg_advisory_xact_lock({PARTITION_LOCK})"))
-        .await?;
     for month in months {
+        // Most often they are all there, and nobody has to wait for anybody.
+        if exists(db, month).await? {
+            continue;
+        }
+        let transaction = db.begin().await?;
+        transaction
+            .execute_unprepared(&format!("SELECT pg_advisory_xact_lock({PARTITION_LOCK})"))
+            .await?;
         if !exists(&transaction, month).await? {
             create(&transaction, month).await?;
         }
+        transaction.commit().await?;
     }
-    transaction.commit().await
+    Ok(())
 }
 
 async fn exists(db: &impl ConnectionTrait, month: Month) -> Result<bool, DbErr> {

@@ -94,6 +94,11 @@ async fn content_written_in_the_document_comes_back_exactly_too(db: &Database) {
     let answer = append("t", written).await;
     assert!(holds(&answer, &content(kept)), "{}", answer.raw);
 
+    let block = "\"\"\"\n    \\\"\"\" quoted\n  \n      deeper \\n\n    \"\"\"";
+    let answer = append("block", block).await;
+    let says = r#""\"\"\" quoted\n\n  deeper \\n""#;
+    assert!(holds(&answer, &content(says)), "{}", answer.raw);
+
     // A number whose spelling GraphQL's parser loses may be refused, but never altered in silence.
     for (at, number) in [
         "1.0",

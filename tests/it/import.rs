@@ -1,5 +1,6 @@
 //! Import and export: the same bytes again, and nothing at all when a line is wrong.
 
+mod boundaries;
 mod conflict;
 mod export;
 mod made;

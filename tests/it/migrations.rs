@@ -8,6 +8,7 @@ on_both! {
     four_servers_that_start_at_once_on_an_empty_database_all_come_up,
     a_database_of_a_newer_release_is_refused,
     a_server_that_finds_no_partition_for_now_makes_them_at_start,
+    a_server_starts_while_another_makes_partitions,
 }
 
 async fn four_servers_that_start_at_once_on_an_empty_database_all_come_up(db: &Database) {
@@ -60,4 +61,16 @@ async fn a_server_that_finds_no_partition_for_now_makes_them_at_start(db: &Datab
     let thread = server.thread(&Key::of("p"), "messages { items { text } }").await;
     let last = thread["messages"]["items"].as_array().unwrap().last().unwrap();
     assert_eq!(last["text"], "b");
+}
+
+async fn a_server_starts_while_another_makes_partitions(db: &Database) {
+    drop(Process::start(db, &[]).await);
+    let rows = Rows::of(db).await;
+    if db.backend == Backend::Postgres {
+        // What an import of a long history holds meanwhile.
+        rows.run("SELECT pg_advisory_lock(x'7468726561647061'::bigint)")
+            .await;
+    }
+    let server = Process::start(db, &[]).await;
+    server.say(&Key::of("p"), "t", &["a"]).await;
 }

@@ -19,6 +19,8 @@ pub struct Check {
     turn_bytes: usize,
     open: HashMap<Digest, Open>,
     turns: HashSet<Digest>,
+    /// The messages of each agent.
+    ids: HashSet<Digest>,
     threads: HashMap<Digest, Line>,
     plan: Plan,
 }
@@ -54,6 +56,7 @@ impl Check {
             turn_bytes: rules.limits.turn_bytes,
             open: HashMap::new(),
             turns: HashSet::new(),
+            ids: HashSet::new(),
             threads: HashMap::new(),
             plan: Plan::default(),
         }
@@ -67,6 +70,16 @@ impl Check {
         let Some(placed) = self.reader.read(text)? else {
             return Ok(());
         };
+        let id = digest(&[placed.key.agent_id.as_bytes(), placed.message.id.0.as_bytes()]);
+        if !self.ids.insert(id) {
+            return Err(ImportError::bad(
+                placed.line,
+                format!(
+                    "another message of this agent has the id {} before",
+                    placed.message.id
+                ),
+            ));
+        }
         self.plan.messages += 1;
         match (&placed.message.turn, &placed.message.boundary) {
             (Some(turn), _) => self.said(&placed, turn),

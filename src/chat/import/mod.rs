@@ -2,7 +2,7 @@
 //!
 //! An input is read twice. The first time ([`Check`]) every line is checked by itself and against the others, and
 //! what is kept of it is where turns end and in which order they lie. The second time ([`Turns`]) the lines become
-//! whole turns. So memory holds the turns that are being read, and a fixed number of bytes for every turn that was.
+//! whole turns. So memory holds the turns that are being read, and a fixed number of bytes for every message that was.
 
 mod check;
 mod fields;

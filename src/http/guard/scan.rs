@@ -7,12 +7,15 @@ use std::collections::HashSet;
 
 use async_graphql::{Pos, ServerError};
 
-use super::{Limits, invalid, numbers::Numbers, refusal, too_complex};
+use super::{Limits, invalid, literals::Literals, refusal, too_complex};
 use crate::chat::error::ErrorCode;
 
+/// What a block string begins and ends with.
+const QUOTES: &str = "\"\"\"";
+
 /// Refuses a text that is too large to be parsed, or that has a key twice, which async-graphql would take in silence.
-/// Gives the numbers that it would respell.
-pub(super) fn scan<'a>(text: &'a str, limits: &Limits) -> Result<Numbers<'a>, ServerError> {
+/// Gives the literals that it would respell.
+pub(super) fn scan<'a>(text: &'a str, limits: &Limits) -> Result<Literals<'a>, ServerError> {
     if text.len() > limits.document_bytes {
         let message = format!(
             "the document has {} bytes; at most {}",
@@ -28,7 +31,7 @@ pub(super) fn scan<'a>(text: &'a str, limits: &Limits) -> Result<Numbers<'a>, Se
         open: Vec::new(),
         groups: 0,
         name: None,
-        numbers: Numbers::default(),
+        literals: Literals::default(),
         limits,
     }
     .run()
@@ -53,12 +56,12 @@ struct Scanner<'a, 'l> {
     groups: usize,
     /// The token just read, if it was a name.
     name: Option<&'a str>,
-    numbers: Numbers<'a>,
+    literals: Literals<'a>,
     limits: &'l Limits,
 }
 
 impl<'a> Scanner<'a, '_> {
-    fn run(mut self) -> Result<Numbers<'a>, ServerError> {
+    fn run(mut self) -> Result<Literals<'a>, ServerError> {
         while let Some(&byte) = self.text.as_bytes().get(self.at) {
             match byte {
                 b' ' | b'\t' | b'\n' | b'\r' | b',' => self.at += 1,
@@ -66,7 +69,7 @@ impl<'a> Scanner<'a, '_> {
                 _ => self.token(byte)?,
             }
         }
-        Ok(self.numbers)
+        Ok(self.literals)
     }
 
     fn token(&mut self, byte: u8) -> Result<(), ServerError> {
@@ -134,18 +137,23 @@ impl<'a> Scanner<'a, '_> {
         // What is not a number at all is left to the parser.
         let read = number.parse::<serde_json::Number>();
         if number.contains(['e', 'E']) && read.is_ok_and(|read| read.to_string() != number) {
-            self.numbers.respelled.push((self.numbers.count, number));
+            self.literals.respelled.push((self.literals.numbers, number));
         }
-        self.numbers.count += 1;
+        self.literals.numbers += 1;
         length
     }
 
-    fn string(&self) -> Result<usize, ServerError> {
-        let text = self.rest().as_bytes();
-        let length = match text.strip_prefix(b"\"\"\"") {
-            Some(block) => block_length(block).map(|length| length + 3),
-            None => line_length(&text[1..]).map(|length| length + 1),
+    fn string(&mut self) -> Result<usize, ServerError> {
+        let text = self.rest();
+        let length = match text.strip_prefix(QUOTES) {
+            Some(block) => block_length(block.as_bytes()).map(|length| {
+                let said = &block[..length - QUOTES.len()];
+                self.literals.blocks.push((self.literals.strings, said));
+                length + QUOTES.len()
+            }),
+            None => line_length(&text.as_bytes()[1..]).map(|length| length + 1),
         };
+        self.literals.strings += 1;
         length.ok_or_else(|| invalid("the string is not closed", Some(self.pos())))
     }
 

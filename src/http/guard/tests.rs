@@ -186,6 +186,33 @@ fn every_number_is_kept_as_it_was_written() {
 }
 
 #[test]
+fn a_block_string_says_what_the_specification_reads() {
+    for (block, says) in [
+        ("", ""),
+        ("a", "a"),
+        (r#"\""" and \n stay \" apart"#, r#"""" and \n stay \" apart"#),
+        ("\n    a\n  \n      b\n    ", "a\n\n  b"),
+        ("\r\n\ta\r\tb\n\n", "a\nb"),
+        ("  a\n    b\n   \n", "  a\nb"),
+        (" \n \t\n", ""),
+        ("é\n  😀\n é", "é\n 😀\né"),
+    ] {
+        let text = format!("\"\"\"{block}\"\"\"");
+        let query = format!(
+            "query q($v: T = [{text} \"\" {text}]) @d(x: {text}) {{ a(x: {{ k: \"v\" l: {text} }}) {{ ...f }} }} \
+             fragment f on T {{ b(x: [\"\\\"\" {text}]) }}"
+        );
+        let document = check(&query, None, &mut Variables::default(), &Limits::default()).unwrap();
+        let parsed = format!("{:?}", document.parsed);
+        assert_eq!(
+            parsed.matches(&format!("String({says:?})")).count(),
+            5 + usize::from(says.is_empty()),
+            "{block:?}: {parsed}"
+        );
+    }
+}
+
+#[test]
 fn what_is_no_number_is_left_to_the_parser() {
     for (number, expected) in [
         ("01e5", PASSES),

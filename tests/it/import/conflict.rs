@@ -12,6 +12,7 @@ on_both! {
     time_may_not_go_back_along_what_is_stored,
     turns_of_one_file_may_not_part_each_other,
     a_threads_id_may_not_be_another_threads,
+    two_messages_of_an_agent_may_not_have_one_id,
 }
 
 async fn a_bad_line_at_the_end_changes_nothing(db: &Database) {
@@ -128,4 +129,26 @@ async fn a_threads_id_may_not_be_another_threads(db: &Database) {
     let said = import(db, &lines).refused(1);
     assert!(said.contains("line 2400"), "{said}");
     assert_eq!(export(db), before);
+}
+
+async fn two_messages_of_an_agent_may_not_have_one_id(db: &Database) {
+    let id = id::unused_message();
+    let said = |agent: &str, person: &str, turn: &str| {
+        let key = Key::new(agent, "api", person);
+        let fields = format!(r#""id":"{id}","turnId":"{turn}","role":"user","text":"x""#);
+        line(&key, 30, &fields)
+    };
+    let refused = import(db, &(said("a", "p", "t") + &said("a", "q", "t"))).refused(1);
+    assert!(refused.contains("line 2") && refused.contains(&id), "{refused}");
+    assert_eq!(export(db), "");
+
+    import(db, &said("a", "p", "t")).ok();
+    let before = export(db);
+    let other = turns(&Key::new("a", "api", "r"), 5..8);
+    for person in ["q", "r"] {
+        let refused = import(db, &(other.clone() + &said("a", person, "t"))).refused(1);
+        assert!(refused.contains("line 7") && refused.contains(&id), "{refused}");
+        assert_eq!(export(db), before);
+    }
+    import(db, &(other + &said("b", "p", "t"))).ok();
 }

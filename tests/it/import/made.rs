@@ -10,6 +10,7 @@ on_both! {
     history_of_ten_years_ago_finds_its_place,
     many_lines_of_one_instant_keep_the_files_order,
     turns_may_stand_in_any_order_and_between_those_of_other_threads,
+    imports_at_once_into_the_same_threads_wait_for_each_other,
 }
 
 async fn lines_without_ids_land_in_the_threads_past_in_the_files_order(db: &Database) {
@@ -70,4 +71,19 @@ async fn turns_may_stand_in_any_order_and_between_those_of_other_threads(db: &Da
     let texts = server.page(&list, 50, None).await.texts();
     let expected = [10, 20, 30].map(|n| [format!("question {n}"), format!("answer {n}")]);
     assert_eq!(texts, expected.concat());
+}
+
+async fn imports_at_once_into_the_same_threads_wait_for_each_other(db: &Database) {
+    let of_all = |seconds: std::ops::Range<u32>| -> String {
+        let people = (0..100).map(|person| Key::of(&format!("p{person}")));
+        people.map(|key| turns(&key, seconds.clone())).collect()
+    };
+    import(db, &of_all(0..1)).ok();
+    std::thread::scope(|scope| {
+        for second in 1..5 {
+            let lines = of_all(second..second + 1);
+            scope.spawn(move || import(db, &lines).ok());
+        }
+    });
+    assert_eq!(export(db).lines().count(), 100 * (1 + 5 * 2));
 }

@@ -1,7 +1,8 @@
-//! The digits of a document's numbers.
+//! The digits of a document's numbers, and what its block strings say.
 //!
-//! async-graphql reads a number as serde_json does, which spells every exponent `e+5` or `e-5`. What is stored has
-//! to come back as it was written, so numbers that were respelled get their own text back.
+//! async-graphql reads a number as serde_json does, which spells every exponent `e+5` or `e-5`, and it leaves the
+//! backslash of `\"""` and the blanks of some blank lines in a block string. What is stored has to come back as it was
+//! written, so numbers that were respelled get their own text back, and block strings what the specification reads.
 
 use std::iter::Peekable;
 use std::vec::IntoIter;
@@ -16,20 +17,26 @@ use async_graphql_value::{ConstValue, Value};
 
 use super::invalid;
 
-/// The numbers of a text.
+/// The numbers and strings of a text.
 #[derive(Default)]
-pub(super) struct Numbers<'a> {
-    /// How many there are.
-    pub(super) count: usize,
+pub(super) struct Literals<'a> {
+    /// How many numbers there are.
+    pub(super) numbers: usize,
     /// Those that the parser respells: the how-manieth it is, and how it was written.
     pub(super) respelled: Vec<(usize, &'a str)>,
+    /// How many strings there are.
+    pub(super) strings: usize,
+    /// The block strings: the how-manieth string it is, and what stands between its quotes.
+    pub(super) blocks: Vec<(usize, &'a str)>,
 }
 
 /// Puts the texts back, walking the document in the order it was written in.
-pub(super) fn restore(document: &mut ExecutableDocument, numbers: Numbers<'_>) -> Result<(), ServerError> {
+pub(super) fn restore(document: &mut ExecutableDocument, literals: Literals<'_>) -> Result<(), ServerError> {
     let mut walk = Walk {
-        at: 0,
-        left: numbers.respelled.into_iter().peekable(),
+        numbers: 0,
+        respelled: literals.respelled.into_iter().peekable(),
+        strings: 0,
+        blocks: literals.blocks.into_iter().peekable(),
     };
     let mut definitions: Vec<(Pos, Definition<'_>)> = Vec::new();
     match &mut document.operations {
@@ -59,8 +66,11 @@ pub(super) fn restore(document: &mut ExecutableDocument, numbers: Numbers<'_>) -
         }
     }
     // The parser takes `null1e5` for two values; to the specification, and to us, it is one name.
-    if walk.at != numbers.count {
+    if walk.numbers != literals.numbers {
         return Err(invalid("a number must be set off from the name before it", None));
+    }
+    if walk.strings != literals.strings {
+        return Err(invalid("a string stands where none may", None));
     }
     Ok(())
 }
@@ -72,8 +82,11 @@ enum Definition<'a> {
 
 struct Walk<'a> {
     /// How many numbers were met.
-    at: usize,
-    left: Peekable<IntoIter<(usize, &'a str)>>,
+    numbers: usize,
+    respelled: Peekable<IntoIter<(usize, &'a str)>>,
+    /// How many strings were met.
+    strings: usize,
+    blocks: Peekable<IntoIter<(usize, &'a str)>>,
 }
 
 impl Walk<'_> {
@@ -121,6 +134,7 @@ impl Walk<'_> {
     fn value(&mut self, value: &mut Value) {
         match value {
             Value::Number(number) => self.number(number),
+            Value::String(text) => self.string(text),
             Value::List(items) => items.iter_mut().for_each(|item| self.value(item)),
             Value::Object(members) => members.values_mut().for_each(|member| self.value(member)),
             _ => {}
@@ -130,6 +144,7 @@ impl Walk<'_> {
     fn constant(&mut self, value: &mut ConstValue) {
         match value {
             ConstValue::Number(number) => self.number(number),
+            ConstValue::String(text) => self.string(text),
             ConstValue::List(items) => items.iter_mut().for_each(|item| self.constant(item)),
             ConstValue::Object(members) => members.values_mut().for_each(|member| self.constant(member)),
             _ => {}
@@ -137,9 +152,41 @@ impl Walk<'_> {
     }
 
     fn number(&mut self, number: &mut Number) {
-        if let Some((_, text)) = self.left.next_if(|(at, _)| *at == self.at) {
+        if let Some((_, text)) = self.respelled.next_if(|(at, _)| *at == self.numbers) {
             *number = Number::from_string_unchecked(text.to_owned());
         }
-        self.at += 1;
+        self.numbers += 1;
     }
+
+    fn string(&mut self, text: &mut String) {
+        if let Some((_, block)) = self.blocks.next_if(|(at, _)| *at == self.strings) {
+            *text = block_value(block);
+        }
+        self.strings += 1;
+    }
+}
+
+/// What a block string says: `BlockStringValue` of the specification, section 2.9.4.
+fn block_value(block: &str) -> String {
+    let text = block
+        .replace("\\\"\"\"", "\"\"\"")
+        .replace("\r\n", "\n")
+        .replace('\r', "\n");
+    let blank = |c: char| matches!(c, ' ' | '\t');
+    let is_blank = |line: &&str| line.chars().all(blank);
+    let indented = text.split('\n').skip(1).filter(|line| !is_blank(line));
+    let indent = indented
+        .map(|line| line.len() - line.trim_start_matches(blank).len())
+        .min()
+        .unwrap_or(0);
+    let lines = text.split('\n').enumerate().map(|(index, line)| match index {
+        0 => line,
+        // A blank line may be shorter than that.
+        _ => line.get(indent..).unwrap_or(""),
+    });
+    let mut lines: Vec<_> = lines.skip_while(is_blank).collect();
+    while lines.last().is_some_and(is_blank) {
+        lines.pop();
+    }
+    lines.join("\n")
 }
