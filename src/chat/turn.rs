@@ -81,7 +81,9 @@ impl NewTurn {
     /// [`Error::BadInput`] naming the place of what is wrong.
     pub fn new(draft: TurnDraft, limits: WriteLimits) -> Result<Self> {
         id::check_name("turnId", &draft.turn_id)?;
-        if draft.messages.is_empty() || draft.messages.len() > MAX_MESSAGES {
+        // A turn may have failed before anything was said.
+        let least = usize::from(draft.outcome.is_some());
+        if !(least..=MAX_MESSAGES).contains(&draft.messages.len()) {
             return Err(Error::BadInput(format!(
                 "a turn has 1 to {MAX_MESSAGES} messages"
             )));

@@ -79,6 +79,13 @@ async fn a_failed_turn_stores_nothing_not_even_the_thread(db: &Database) {
     );
     assert_eq!(server.thread(&key, "id").await, Value::Null);
 
+    // It may have failed before anything was said; any other turn says something.
+    let silent = server.append(&key, &Turn::new("t").failed()).await;
+    assert_eq!(silent["messages"], json!([]));
+    for turn in [Turn::new("t"), Turn::new("t").stopped()] {
+        assert_eq!(server.try_append(&key, &turn).await.code(), "BAD_USER_INPUT");
+    }
+
     // Its id is free for another try.
     server.say(&key, "t", &["hello", "hi"]).await;
     let payload = server
