@@ -94,8 +94,8 @@ async fn import_batch(gateway: &Gateway, mode: Mode, turns: Vec<ImportedTurn>) -
     for turn in turns {
         let line = turn.line;
         match gateway.import(&scope, vec![turn], false).await {
-            Err(source) if line > 0 => return Err(ImportError { line, source }.into()),
-            Err(source) => return Err(source.into()),
+            Err(what) if line > 0 => return Err(ImportError { line, what }.into()),
+            Err(what) => return Err(what.into()),
             Ok(_) => {}
         }
     }

@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use indicatif::HumanCount;
 
 use super::{
@@ -22,19 +22,22 @@ use crate::chat::{
 const LINE_BYTES_FOR_A_CONTENT_BYTE: usize = 6;
 const LINE_BYTES_BESIDE_CONTENT: usize = 1 << 20;
 
+const LINES: &str = r#"A line is a thread or a message, as `threadline export` writes them:
+
+  {"type": "thread", "id"?, "agentId", "channel", "personId", "createdAt"?}
+  {"type": "message", "id"?, "agentId", "channel", "personId", "turnId"?,
+   "role", "content" or "text", "tokens"?, "outcome"?, "stopped"?, "late"?,
+   "boundary"?, "createdAt"?}"#;
+
 /// Import threads and messages from JSON Lines
 ///
 /// The whole input is checked before the first write: a file with a bad line changes nothing. What is there already
-/// is left as it is, so that an interrupted import is finished by running it again. A line is
+/// is left as it is, so that an interrupted import is finished by running it again.
 ///
-///   {"type":"thread", "id"?, "agentId", "channel", "personId", "createdAt"?}
-///   {"type":"message", "id"?, "agentId", "channel", "personId", "turnId"?, "role", "content" or "text", "tokens"?,
-///    "outcome"?, "stopped"?, "late"?, "boundary"?, "createdAt"?}
-///
-/// as `threadline export` writes them. A line without an id needs a createdAt. The lines of a turn stand together;
-/// lines of other threads may lie between them.
+/// A line without an id needs a createdAt. The lines of a turn stand together; lines of other threads may lie
+/// between them.
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment)]
+#[command(after_long_help = LINES)]
 pub(super) struct Args {
     /// The file, or - for standard input
     #[arg(value_name = "FILE")]
@@ -105,8 +108,11 @@ impl Import {
             while let Some((line, _)) = lines.next()? {
                 let ended = turns.line(line)?;
                 if ended.is_some_and(|turn| !sink.push(turn)) {
-                    break;
+                    return Ok(());
                 }
+            }
+            if !turns.is_complete() {
+                bail!("the file was changed while it was read; run it again");
             }
             Ok(())
         })

@@ -108,8 +108,9 @@ fn bar(what: &'static str, total: Option<u64>, unit: Unit) -> ProgressBar {
         ),
     };
     let style = ProgressStyle::with_template(&template).expect("the templates are constants");
+    let bar = bar.with_style(style).with_message(what);
     bar.enable_steady_tick(Duration::from_millis(200));
-    bar.with_style(style).with_message(what)
+    bar
 }
 
 #[cfg(test)]

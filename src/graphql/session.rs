@@ -65,10 +65,11 @@ impl Session {
         thread.boundary_id?;
         let load = async |threads: Vec<Thread>| {
             let found = self.gateway.boundaries(&self.scope, &threads).await?;
-            let mut by_id: HashMap<_, _> = found.into_iter().map(|row| (row.id, row)).collect();
+            let by_id: HashMap<_, _> = found.into_iter().map(|row| (row.id, row)).collect();
+            // One thread may be asked for its boundary several times, under several names.
             Ok(threads
                 .iter()
-                .map(|thread| by_id.remove(&thread.boundary_id?))
+                .map(|thread| by_id.get(&thread.boundary_id?).cloned())
                 .collect())
         };
         shared(self.boundaries.load(thread.clone(), load).await)?.transpose()

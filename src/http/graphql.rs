@@ -4,6 +4,7 @@ mod accept;
 mod answer;
 mod params;
 
+use async_graphql::parser::types::OperationType;
 use axum::{
     body::Bytes,
     extract::State,
@@ -17,7 +18,6 @@ use crate::{
     chat::{error::ErrorCode, scope::Scope},
     graphql::Session,
 };
-use async_graphql::parser::types::OperationType;
 
 /// `POST /graphql`: the parameters are a JSON object.
 pub(super) async fn post(State(app): State<App>, headers: HeaderMap, body: Bytes) -> Response {
@@ -25,7 +25,7 @@ pub(super) async fn post(State(app): State<App>, headers: HeaderMap, body: Bytes
         Ok(media) => media,
         Err(refusal) => return refusal.graphql(Media::Json.as_str()),
     };
-    let params = accept::is_json(&headers).and_then(|()| Params::from_json(&body));
+    let params = accept::is_json(&headers).and_then(|()| Params::from_json(&body, app.limits.json_values));
     match params {
         Ok(params) => run(&app, params, media, Method::Post).await,
         Err(refusal) => refusal.graphql(media.as_str()),

@@ -39,9 +39,9 @@ pub fn check(
     variables: &mut Variables,
     limits: &Limits,
 ) -> Result<Document, ServerError> {
-    let respelled = scan::scan(query, limits)?;
+    let numbers = scan::scan(query, limits)?;
     let mut parsed = parse_query(query).map_err(invalid_syntax)?;
-    numbers::restore(&mut parsed, respelled);
+    numbers::restore(&mut parsed, numbers)?;
     let chosen = choose(&parsed, operation_name)?;
     fill(chosen, variables)?;
     cost::measure(&parsed, chosen, variables, limits)?;
@@ -99,8 +99,12 @@ fn fill(operation: &Positioned<OperationDefinition>, variables: &mut Variables) 
     Ok(())
 }
 
+/// The parser shows the line that it stopped at, which may hold what somebody said: only what it expected is told.
 fn invalid_syntax(error: async_graphql::parser::Error) -> ServerError {
     let mut error = ServerError::from(error);
+    if let Some((_, expected)) = error.message.rsplit_once("\n  = ") {
+        error.message = format!("syntax error: {expected}");
+    }
     error.extensions = code(ErrorCode::GraphqlValidationFailed);
     error
 }

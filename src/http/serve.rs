@@ -1,6 +1,8 @@
 //! The accept loop: HTTP/1 and HTTP/2 on one listener, with nobody able to hold a connection by saying nothing,
 //! and a stop that lets begun requests finish.
 
+mod impatient;
+
 use std::{future::Future, sync::Arc, time::Duration};
 
 use axum::{Router, body::Body, http::Request};
@@ -16,6 +18,7 @@ use tokio::{
 };
 use tower::ServiceExt;
 
+use self::impatient::Impatient;
 use super::guard::Limits;
 
 /// The most bytes of a request's head. A longer document goes by POST.
@@ -106,7 +109,10 @@ impl Connection {
             begun.notify_one();
             router.clone().oneshot(request.map(Body::new))
         });
-        let connection = server.serve_connection_with_upgrades(TokioIo::new(stream), service);
+        let connection = server.serve_connection_with_upgrades(
+            TokioIo::new(Impatient::new(stream, limits.body_timeout)),
+            service,
+        );
         let connection = watcher.watch(connection.into_owned());
         tokio::pin!(connection);
         // hyper's own timeout begins only when it knows which HTTP is spoken.

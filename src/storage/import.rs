@@ -71,6 +71,9 @@ impl Import {
             None => turns,
         };
         let Some(first) = turns.first() else { return Ok(0) };
+        if existing.is_none() {
+            self.check_thread_id(db, first).await?;
+        }
         self.check_places(db, existing.as_ref(), &turns).await?;
         if !self.write {
             return Ok(turns.len() as u64);
@@ -132,6 +135,19 @@ impl Import {
             }
         }
         Ok(new)
+    }
+
+    /// Refuses a new thread whose id another thread of the team has. (One of another team is found when it is
+    /// written, for nothing looks into another team.)
+    async fn check_thread_id(&self, db: &DatabaseTransaction, turn: &ImportedTurn) -> Result<(), Failure> {
+        let same_id = chat::Entity::by_ids(&self.team_id, &[turn.thread_id]);
+        match same_id.one(db).await? {
+            Some(_) => Err(conflict(
+                turn,
+                &format!("is of thread {}, whose id another thread has", turn.thread_id),
+            )),
+            None => Ok(()),
+        }
     }
 
     /// Refuses what would part a turn or let time go back along the thread.

@@ -1,6 +1,9 @@
 //! Reading: one indexed range for each list.
 
-use std::{collections::HashMap, ops::RangeInclusive};
+use std::{
+    collections::{HashMap, HashSet},
+    ops::RangeInclusive,
+};
 
 use futures::TryStreamExt;
 use sea_orm::{
@@ -21,6 +24,9 @@ use crate::chat::{
 
 /// How many threads an export reads at once.
 const EXPORT_THREADS: u64 = 500;
+/// How many ranges, or single messages, one statement asks for: those of a whole page of threads. SQLite refuses a
+/// union of more than 500 parts and a condition of 1,000 alternatives.
+const PARTS_A_STATEMENT: usize = 200;
 /// The column that says which of several ranges a row is of.
 const RANGE: &str = "range_index";
 
@@ -110,8 +116,20 @@ pub async fn agent_messages<C: ConnectionTrait + StreamTrait>(
     })
 }
 
-/// Ranges of threads' messages in one statement.
+/// Ranges of threads' messages, in one statement for a whole page of threads.
 pub async fn messages<C: ConnectionTrait + StreamTrait>(
+    db: &C,
+    team_id: &str,
+    ranges: &[MessageRange],
+) -> Result<Vec<Cut<Message>>, DbErr> {
+    let mut cuts = Vec::with_capacity(ranges.len());
+    for ranges in ranges.chunks(PARTS_A_STATEMENT) {
+        cuts.extend(messages_at_once(db, team_id, ranges).await?);
+    }
+    Ok(cuts)
+}
+
+async fn messages_at_once<C: ConnectionTrait + StreamTrait>(
     db: &C,
     team_id: &str,
     ranges: &[MessageRange],
@@ -127,7 +145,7 @@ pub async fn messages<C: ConnectionTrait + StreamTrait>(
     cuts.into_iter().zip(ranges).map(seen).collect()
 }
 
-/// Single messages of threads in one statement.
+/// Single messages of threads, each once, in one statement for a whole page of threads.
 pub async fn messages_by_id(
     db: &impl ConnectionTrait,
     team_id: &str,
@@ -137,7 +155,16 @@ pub async fn messages_by_id(
         .iter()
         .map(|(thread, _)| (thread.id.0, thread.context_after))
         .collect();
-    let rows = message::Entity::by_ids(team_id, ids).all(db).await?;
+    let mut asked = HashSet::new();
+    let ids: Vec<_> = ids
+        .iter()
+        .filter(|(thread, id)| asked.insert((thread.id, *id)))
+        .cloned()
+        .collect();
+    let mut rows = Vec::with_capacity(ids.len());
+    for ids in ids.chunks(PARTS_A_STATEMENT) {
+        rows.extend(message::Entity::by_ids(team_id, ids).all(db).await?);
+    }
     rows.into_iter()
         .map(|row| {
             let line = lines.get(&row.chat_id).copied().flatten();

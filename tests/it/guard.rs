@@ -180,6 +180,23 @@ async fn what_would_be_altered_in_silence_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_large_variable_that_is_used_often_is_refused() {
+    with_database(Backend::Sqlite, async |database| {
+        let server = TestServer::start(database).await;
+        let document = format!(
+            "mutation($v: MessageInput!) {{ appendTurn(input: {{ thread: {{ agentId: \"a\", channel: \"api\", personId: \"p\" }}, \
+             turnId: \"t\", messages: [{}] }}) {{ replayed }} }}",
+            "$v ".repeat(3_900)
+        );
+        let message = json!({ "role": "USER", "content": { "parts": [{ "type": "data-x", "v": vec![1; 200_000] }] } });
+        let answer = server.graphql(&document, json!({ "v": message })).await;
+        assert_eq!(answer.code(), "QUERY_TOO_COMPLEX", "{}", answer.raw);
+        assert!(server.is_ok("/readyz").await);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn at_most_ten_errors_are_told() {
     with_database(Backend::Sqlite, async |database| {
         let server = TestServer::start(database).await;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Backend, TestServer, with_database};
+use crate::support::{Answer, Backend, Process, TestServer, with_database};
 
 const RESET: &str =
     "mutation{resetThread(input:{threadId:\"chat-00000000-0000-7000-8000-000000000000\"}){drawn}}";
@@ -129,6 +129,10 @@ async fn a_body_that_is_no_request_is_refused() {
             &format!(
                 "{{\"query\":\"{{__typename}}\",\"variables\":{{\"a\":{}}}}}",
                 "[".repeat(100_000)
+            ),
+            &format!(
+                "{{\"query\":\"{{__typename}}\",\"variables\":{{\"a\":[1{}]}}}}",
+                ",1".repeat(1_000_000)
             ),
         ] {
             let answer = posted(&server, Some("application/json"), body).await;
@@ -305,6 +309,24 @@ async fn a_wrong_method_is_405_and_says_which_are_right() {
             let answer = Answer::read(answer).await;
             assert_eq!((answer.status, answer.code()), (405, "BAD_USER_INPUT"), "{path}");
         }
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sigterm_ends_the_server_at_once_when_nothing_is_under_way() {
+    with_database(Backend::Sqlite, async |database| {
+        let mut process = Process::start(database, &[]).await;
+        let address = process.url("").replace("http://", "");
+        let _silent = TcpStream::connect(&address).unwrap();
+        let mut kept = TcpStream::connect(&address).unwrap();
+        kept.write_all(b"GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n")
+            .unwrap();
+        assert!(kept.read(&mut [0; 1024]).unwrap() > 0);
+        let began = Instant::now();
+        let status = tokio::task::block_in_place(|| process.terminate());
+        assert!(status.success(), "{status}");
+        assert!(began.elapsed() < Duration::from_secs(5));
     })
     .await;
 }

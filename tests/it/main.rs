@@ -2,8 +2,10 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod audit;
+mod cli;
 mod clock;
 mod compaction;
+mod config;
 mod content;
 mod context;
 mod cursors;
@@ -12,11 +14,15 @@ mod graphiql;
 mod guard;
 mod history;
 mod http;
+mod import;
 mod layering;
 mod migrations;
 mod node;
+mod process;
+mod readme;
 mod reset;
 mod rest;
+mod schema;
 mod state_machine;
 mod support;
 mod threads;

@@ -7,6 +7,7 @@ use crate::support::{Database, Key, TestServer, id, on_both};
 on_both! {
     without_auth_the_viewer_is_the_admin_of_the_default_team,
     a_thread_is_found_by_its_id_and_by_its_key,
+    a_field_under_several_names_is_answered_under_each,
     a_lookup_of_what_is_not_there_is_null,
     a_refused_field_is_null_with_its_path_and_its_siblings_are_answered,
     a_refused_mutation_is_null_and_the_next_one_runs,
@@ -48,6 +49,32 @@ async fn a_thread_is_found_by_its_id_and_by_its_key(db: &Database) {
         (&thread["messageCount"], &thread["boundary"]),
         (&json!(1), &Value::Null)
     );
+}
+
+async fn a_field_under_several_names_is_answered_under_each(db: &Database) {
+    let server = TestServer::start(db).await;
+    let key = Key::of("p");
+    server.say(&key, "t", &["hello"]).await;
+    let id = server.thread_id(&key).await;
+    server.reset(&id).await.data("/resetThread");
+    server.say(&key, "u", &["new"]).await;
+    let fields = "agent { id } boundary { id } messages(limit: 2) { items { text thread { id } } } context { boundaryId }";
+    let query = format!(
+        "query($id: ID!, $key: ThreadKeyInput!) {{ a: thread(id: $id) {{ x: boundary {{ id }} {fields} }} \
+         b: thread(id: $id) {{ x: boundary {{ id }} {fields} }} c: threadByKey(key: $key) {{ x: boundary {{ id }} {fields} }} }}"
+    );
+    let answer = server
+        .graphql(&query, json!({ "id": id, "key": key.json() }))
+        .await;
+    let thread = answer.data("/a");
+    assert!(thread["boundary"]["id"].is_string());
+    assert_eq!(thread["x"], thread["boundary"]);
+    assert_eq!(thread["context"]["boundaryId"], thread["boundary"]["id"]);
+    assert_eq!(
+        thread["messages"]["items"][1],
+        json!({ "text": "new", "thread": { "id": id } })
+    );
+    assert_eq!((answer.data("/b"), answer.data("/c")), (thread, thread));
 }
 
 async fn a_lookup_of_what_is_not_there_is_null(db: &Database) {

@@ -10,7 +10,7 @@ const check = (good, what) => {
 };
 
 const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+  executablePath: process.env.TEST_CHROMIUM ?? "/usr/bin/chromium",
   args: [
     "--headless",
     "--no-sandbox",
@@ -67,7 +67,7 @@ try {
     return answer();
   };
   const first = await run();
-  check(process.env.ANY_SCHEMA || !first.includes('"errors"'), "its first query is answered without an error");
+  check(!first.includes('"errors"'), "its first query is answered without an error");
   if (shot) await page.screenshot({ path: shot });
   check((await run("{ __typename }")).includes("Query"), "a query that is typed in runs");
 

@@ -83,8 +83,8 @@ impl Check {
         for thread in self.open.keys().copied().collect::<Vec<_>>() {
             self.close(thread)?;
         }
-        let mut wrong = self.threads.into_values().filter_map(|line| line.check().err());
-        match wrong.next() {
+        let wrong = self.threads.into_values().filter_map(|line| line.check().err());
+        match wrong.min_by_key(|error| error.line) {
             Some(error) => Err(error),
             None => Ok(self.plan),
         }

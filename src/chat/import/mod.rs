@@ -84,19 +84,19 @@ impl Rules {
 
 /// What is wrong with a line of an input.
 #[derive(Debug, thiserror::Error)]
-#[error("line {line}: {source}")]
+#[error("line {line}: {what}")]
 pub struct ImportError {
     /// The line's number, the first is 1.
     pub line: u64,
-    /// What is wrong.
-    pub source: Error,
+    /// What is wrong with it.
+    pub what: Error,
 }
 
 impl ImportError {
     fn bad(line: u64, message: impl Into<String>) -> Self {
         Self {
             line,
-            source: Error::bad_input(message),
+            what: Error::bad_input(message),
         }
     }
 }

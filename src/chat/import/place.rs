@@ -74,9 +74,9 @@ impl Reader {
             Ok(Line::Message(message)) => self.place(*message).map(Some),
             Err(error) => Err(error),
         };
-        placed.map_err(|source| ImportError {
+        placed.map_err(|what| ImportError {
             line: self.line,
-            source,
+            what,
         })
     }
 

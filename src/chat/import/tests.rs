@@ -31,11 +31,12 @@ fn check(lines: &[String]) -> Result<Plan, ImportError> {
 
 fn turns(lines: &[String]) -> Vec<ImportedTurn> {
     let plan = check(lines).unwrap();
-    let mut turns = Turns::new(rules(), &plan);
+    let mut reading = Turns::new(rules(), &plan);
     let turns: Vec<_> = lines
         .iter()
-        .filter_map(|line| turns.line(line.as_bytes()).unwrap())
+        .filter_map(|line| reading.line(line.as_bytes()).unwrap())
         .collect();
+    assert!(reading.is_complete());
     assert_eq!(turns.len() as u64, plan.turns);
     assert_eq!(
         turns.iter().map(|turn| turn.messages.len() as u64).sum::<u64>(),

@@ -13,6 +13,7 @@ pub struct Turns<'a> {
     reader: Reader,
     plan: &'a Plan,
     open: HashMap<Digest, ImportedTurn>,
+    messages: u64,
 }
 
 impl<'a> Turns<'a> {
@@ -23,7 +24,14 @@ impl<'a> Turns<'a> {
             reader: Reader::new(rules),
             plan,
             open: HashMap::new(),
+            messages: 0,
         }
+    }
+
+    /// Whether everything came by that the plan was made from.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.open.is_empty() && self.messages == self.plan.messages
     }
 
     /// Reads the next line, and gives the turn that ends with it.
@@ -42,6 +50,7 @@ impl<'a> Turns<'a> {
             messages: Vec::new(),
         });
         turn.messages.push(placed.message);
+        self.messages += 1;
         if !self.plan.ends(placed.line) {
             return Ok(None);
         }

@@ -57,9 +57,7 @@ fn public(error: ServerError) -> Value {
     let mut members = IndexMap::new();
     let mut set = |name, value| members.insert(Name::new(name), value);
     let code = fallback_code(&error);
-    // async-graphql ends its complaints about an input with the input itself.
-    let message = error.message.split(", found ").next().unwrap_or_default();
-    set("message", Value::from(cut(message)));
+    set("message", Value::from(cut(without_input(&error.message))));
     if !error.locations.is_empty() {
         let place = |line: usize, column: usize| {
             Value::Object(
@@ -88,6 +86,13 @@ fn public(error: ServerError) -> Value {
     }
     set("extensions", Value::Object(extensions));
     Value::Object(members)
+}
+
+/// async-graphql ends its complaints about an input with the input itself, which may be what somebody said.
+fn without_input(message: &str) -> &str {
+    let ends = [", found ", " does not contain the value "].map(|end| message.find(end));
+    let end = ends.into_iter().flatten().min();
+    &message[..end.unwrap_or(message.len())]
 }
 
 /// The code of an error that async-graphql made: ours always have one.
@@ -144,5 +149,7 @@ mod tests {
             None,
         ));
         assert!(echo.contains("Expected input type") && !echo.contains("secret"));
+        let echo = "argument \"role\", enumeration type \"Role\" does not contain the value \"a secret\"";
+        assert!(!written(ServerError::new(echo, None)).contains("secret"));
     }
 }

@@ -14,7 +14,12 @@ pub(super) struct Params {
 
 impl Params {
     /// The parameters in the body of a POST. Members that the specification does not name are ignored, as it asks.
-    pub(super) fn from_json(body: &[u8]) -> Result<Self, Refusal> {
+    pub(super) fn from_json(body: &[u8], most_values: usize) -> Result<Self, Refusal> {
+        if about_values(body) > most_values {
+            return Err(Refusal::bad_input(format!(
+                "the request has more than {most_values} JSON values"
+            )));
+        }
         let members = match Json::parse(body) {
             Ok(Json::Object(members)) => members,
             Ok(Json::Array(_)) => {
@@ -99,5 +104,41 @@ impl Found {
             operation_name,
             variables,
         })
+    }
+}
+
+/// How many values a JSON text has, an empty array or object counted as two. In memory each takes a hundred bytes and
+/// more, however short it was written.
+fn about_values(text: &[u8]) -> usize {
+    let (mut values, mut in_string, mut escaped) = (1, false, false);
+    for byte in text {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            b',' | b'[' | b'{' if !in_string => values += 1,
+            _ => {}
+        }
+    }
+    values
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_counted_outside_strings() {
+        for (text, values) in [
+            ("1", 1),
+            ("[1,2,3]", 4),
+            (r#"{"query":"{a,b,[","variables":{"a":[]}}"#, 5),
+            (r#"["\"[,{","\\",1]"#, 4),
+        ] {
+            assert_eq!(about_values(text.as_bytes()), values, "{text}");
+        }
+        let body = format!(r#"{{"query":"","variables":{{"v":[{}1]}}}}"#, "1,".repeat(95));
+        assert!(Params::from_json(body.as_bytes(), 100).is_ok());
+        assert!(Params::from_json(body.as_bytes(), 99).is_err());
     }
 }

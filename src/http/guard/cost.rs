@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use async_graphql::parser::types::{
     Directive, ExecutableDocument, Field, FragmentSpread, OperationDefinition, Selection, SelectionSet,
 };
-use async_graphql::{Pos, Positioned, ServerError, Value, Variables};
+use async_graphql::{Name, Pos, Positioned, ServerError, Variables};
+use async_graphql_value::{ConstValue, Value};
 
 use super::{Limits, invalid, too_complex};
 
@@ -28,7 +29,12 @@ pub(super) fn measure(
         "fragments",
         None,
     )?;
+    let sizes = variables
+        .iter()
+        .map(|(name, value)| (name.as_str(), constant_size(value)))
+        .collect();
     let mut meter = Meter {
+        sizes,
         document,
         variables,
         limits,
@@ -37,11 +43,11 @@ pub(super) fn measure(
     let (mut fields, mut aliases) = (0_u64, 0_u64);
     for (_, operation) in document.operations.iter() {
         let pos = Some(operation.pos);
-        meter.directives(&operation.node.directives)?;
+        let mut cost = meter.directives(&operation.node.directives)?;
         for variable in &operation.node.variable_definitions {
             meter.directives(&variable.node.directives)?;
         }
-        let cost = meter.selections(&operation.node.selection_set.node, Parent::Other)?;
+        cost.add(meter.selections(&operation.node.selection_set.node, Parent::Other)?);
         fields = fields.saturating_add(cost.fields);
         aliases = aliases.saturating_add(cost.aliases);
         at_most(limits.root_fields, cost.width, "fields at its root", pos)?;
@@ -87,6 +93,8 @@ struct Cost<'a> {
     aliases: u64,
     complexity: u64,
     depth: u64,
+    /// Bytes of arguments, each variable counted wherever it is used.
+    arguments: u64,
     /// Fields at the top of the set.
     width: u64,
     /// Lists of introspection inside each other.
@@ -109,6 +117,7 @@ impl<'a> Cost<'a> {
         self.aliases = self.aliases.saturating_add(other.aliases);
         self.complexity = self.complexity.saturating_add(other.complexity);
         self.width = self.width.saturating_add(other.width);
+        self.arguments = self.arguments.saturating_add(other.arguments);
         self.depth = self.depth.max(other.depth);
         self.lists = self.lists.max(other.lists);
         self.heaviest = [self.heaviest, other.heaviest]
@@ -121,6 +130,13 @@ impl<'a> Cost<'a> {
         at_most(limits.fields, self.fields, "fields, fragments written out,", pos)?;
         at_most(limits.aliases, self.aliases, "aliases", pos)?;
         at_most(limits.depth, self.depth, "levels of fields", pos)?;
+        // async-graphql copies a variable for every use: a large one that is used often would fill the memory.
+        at_most(
+            limits.body_bytes.saturating_mul(2),
+            self.arguments,
+            "bytes of arguments, variables written out,",
+            pos,
+        )?;
         if self.lists > INTROSPECTION_LISTS {
             return Err(too_complex("the introspection is nested too deep", pos));
         }
@@ -157,6 +173,8 @@ impl<'a> Cost<'a> {
 struct Meter<'a> {
     document: &'a ExecutableDocument,
     variables: &'a Variables,
+    /// How large each variable is.
+    sizes: HashMap<&'a str, u64>,
     limits: &'a Limits,
     /// The cost of each fragment; none while it is being measured.
     fragments: HashMap<(&'a str, Parent), Option<Cost<'a>>>,
@@ -166,7 +184,7 @@ impl<'a> Meter<'a> {
     fn selections(&mut self, set: &'a SelectionSet, parent: Parent) -> Result<Cost<'a>, ServerError> {
         let mut total = Cost::default();
         for selection in &set.items {
-            self.directives(selection.node.directives())?;
+            total.add(self.directives(selection.node.directives())?);
             total.add(match &selection.node {
                 Selection::Field(field) => self.field(&field.node, parent)?,
                 Selection::InlineFragment(inline) => {
@@ -205,6 +223,10 @@ impl<'a> Meter<'a> {
             aliases: inner.aliases.saturating_add(u64::from(field.alias.is_some())),
             complexity,
             depth: inner.depth + 1,
+            arguments: inner
+                .arguments
+                .saturating_mul(times)
+                .saturating_add(self.arguments(&field.arguments)),
             width: 1,
             lists: inner.lists + u64::from(list),
             heaviest: page.or(inner.heaviest),
@@ -222,10 +244,32 @@ impl<'a> Meter<'a> {
                 .unwrap_or_default()
         });
         match given.unwrap_or_default() {
-            Value::Null => default,
-            Value::Number(number) if number.as_i64().is_some_and(|number| number < 1) => 1,
-            Value::Number(number) => number.as_u64().map_or(PAGE, |number| number.clamp(1, PAGE)),
+            ConstValue::Null => default,
+            ConstValue::Number(number) if number.as_i64().is_some_and(|number| number < 1) => 1,
+            ConstValue::Number(number) => number.as_u64().map_or(PAGE, |number| number.clamp(1, PAGE)),
             _ => PAGE,
+        }
+    }
+
+    /// How many bytes the arguments of one place have, about.
+    fn arguments(&self, arguments: impl IntoIterator<Item = &'a Argument>) -> u64 {
+        let sizes = arguments.into_iter().map(|(_, value)| self.size(&value.node));
+        sizes.fold(0, u64::saturating_add)
+    }
+
+    fn size(&self, value: &Value) -> u64 {
+        match value {
+            Value::Variable(name) => self.sizes.get(name.as_str()).copied().unwrap_or(1),
+            Value::List(items) => items
+                .iter()
+                .map(|item| self.size(item))
+                .fold(1, u64::saturating_add),
+            Value::Object(members) => members
+                .iter()
+                .map(|(name, member)| self.size(member).saturating_add(name.len() as u64))
+                .fold(1, u64::saturating_add),
+            Value::String(text) => text.len() as u64 + 1,
+            _ => 1,
         }
     }
 
@@ -253,19 +297,36 @@ impl<'a> Meter<'a> {
             return Ok(Cost::default());
         };
         self.fragments.insert((name, parent), None);
-        self.directives(&fragment.node.directives)?;
-        let cost = self.selections(&fragment.node.selection_set.node, parent)?;
+        let mut cost = self.directives(&fragment.node.directives)?;
+        cost.add(self.selections(&fragment.node.selection_set.node, parent)?);
         self.fragments.insert((name, parent), Some(cost));
         Ok(cost)
     }
 
-    fn directives(&self, directives: &[Positioned<Directive>]) -> Result<(), ServerError> {
+    /// What the directives of one place cost: their arguments.
+    fn directives(&self, directives: &'a [Positioned<Directive>]) -> Result<Cost<'a>, ServerError> {
         let pos = directives.first().map(|directive| directive.pos);
-        at_most(
-            self.limits.directives,
-            directives.len() as u64,
-            "directives in one place",
-            pos,
-        )
+        let count = directives.len() as u64;
+        at_most(self.limits.directives, count, "directives in one place", pos)?;
+        let arguments = directives.iter().flat_map(|directive| &directive.node.arguments);
+        Ok(Cost {
+            arguments: self.arguments(arguments),
+            ..Cost::default()
+        })
+    }
+}
+
+type Argument = (Positioned<Name>, Positioned<Value>);
+
+/// How many bytes a value has, about.
+fn constant_size(value: &ConstValue) -> u64 {
+    match value {
+        ConstValue::List(items) => 1 + items.iter().map(constant_size).sum::<u64>(),
+        ConstValue::Object(members) => {
+            let size = |(name, member): (&Name, &ConstValue)| name.len() as u64 + constant_size(member);
+            1 + members.iter().map(size).sum::<u64>()
+        }
+        ConstValue::String(text) => text.len() as u64 + 1,
+        _ => 1,
     }
 }

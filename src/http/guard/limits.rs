@@ -30,10 +30,12 @@ pub struct Limits {
     pub directives: usize,
     /// The largest request body, in bytes.
     pub body_bytes: usize,
+    /// The most JSON values in a GraphQL request: the smallest take a hundred times their text in memory.
+    pub json_values: usize,
     /// How long a client may take to send the head of a request.
     #[serde(with = "human")]
     pub header_timeout: Duration,
-    /// How long a client may take to send the body of a request.
+    /// How long a client may take to send the body of a request, and how long it may read nothing of an answer.
     #[serde(with = "human")]
     pub body_timeout: Duration,
     /// How long the answer to a request may take, counted from the end of its body.
@@ -58,6 +60,7 @@ impl Default for Limits {
             root_fields: 10,
             directives: 5,
             body_bytes: 4 * 1024 * 1024,
+            json_values: 256 * 1024,
             header_timeout: Duration::from_secs(10),
             body_timeout: Duration::from_secs(30),
             request_timeout: Duration::from_secs(15),

@@ -11,20 +11,25 @@ use async_graphql::parser::types::{
     Directive, DocumentOperations, ExecutableDocument, OperationDefinition, Selection, SelectionSet,
     VariableDefinition,
 };
-use async_graphql::{Pos, Positioned};
+use async_graphql::{Pos, Positioned, ServerError};
 use async_graphql_value::{ConstValue, Value};
 
-/// Numbers that the parser respells: which one of the text's numbers it is, and how it was written.
-pub(super) type Respelled<'a> = Vec<(usize, &'a str)>;
+use super::invalid;
+
+/// The numbers of a text.
+#[derive(Default)]
+pub(super) struct Numbers<'a> {
+    /// How many there are.
+    pub(super) count: usize,
+    /// Those that the parser respells: the how-manieth it is, and how it was written.
+    pub(super) respelled: Vec<(usize, &'a str)>,
+}
 
 /// Puts the texts back, walking the document in the order it was written in.
-pub(super) fn restore(document: &mut ExecutableDocument, respelled: Respelled<'_>) {
-    if respelled.is_empty() {
-        return;
-    }
+pub(super) fn restore(document: &mut ExecutableDocument, numbers: Numbers<'_>) -> Result<(), ServerError> {
     let mut walk = Walk {
         at: 0,
-        left: respelled.into_iter().peekable(),
+        left: numbers.respelled.into_iter().peekable(),
     };
     let mut definitions: Vec<(Pos, Definition<'_>)> = Vec::new();
     match &mut document.operations {
@@ -53,6 +58,11 @@ pub(super) fn restore(document: &mut ExecutableDocument, respelled: Respelled<'_
             }
         }
     }
+    // The parser takes `null1e5` for two values; to the specification, and to us, it is one name.
+    if walk.at != numbers.count {
+        return Err(invalid("a number must be set off from the name before it", None));
+    }
+    Ok(())
 }
 
 enum Definition<'a> {

@@ -7,12 +7,12 @@ use std::collections::HashSet;
 
 use async_graphql::{Pos, ServerError};
 
-use super::{Limits, invalid, numbers::Respelled, refusal, too_complex};
+use super::{Limits, invalid, numbers::Numbers, refusal, too_complex};
 use crate::chat::error::ErrorCode;
 
 /// Refuses a text that is too large to be parsed, or that has a key twice, which async-graphql would take in silence.
 /// Gives the numbers that it would respell.
-pub(super) fn scan<'a>(text: &'a str, limits: &Limits) -> Result<Respelled<'a>, ServerError> {
+pub(super) fn scan<'a>(text: &'a str, limits: &Limits) -> Result<Numbers<'a>, ServerError> {
     if text.len() > limits.document_bytes {
         let message = format!(
             "the document has {} bytes; at most {}",
@@ -28,8 +28,7 @@ pub(super) fn scan<'a>(text: &'a str, limits: &Limits) -> Result<Respelled<'a>, 
         open: Vec::new(),
         groups: 0,
         name: None,
-        numbers: 0,
-        respelled: Vec::new(),
+        numbers: Numbers::default(),
         limits,
     }
     .run()
@@ -54,14 +53,12 @@ struct Scanner<'a, 'l> {
     groups: usize,
     /// The token just read, if it was a name.
     name: Option<&'a str>,
-    /// How many numbers were read.
-    numbers: usize,
-    respelled: Respelled<'a>,
+    numbers: Numbers<'a>,
     limits: &'l Limits,
 }
 
 impl<'a> Scanner<'a, '_> {
-    fn run(mut self) -> Result<Respelled<'a>, ServerError> {
+    fn run(mut self) -> Result<Numbers<'a>, ServerError> {
         while let Some(&byte) = self.text.as_bytes().get(self.at) {
             match byte {
                 b' ' | b'\t' | b'\n' | b'\r' | b',' => self.at += 1,
@@ -69,7 +66,7 @@ impl<'a> Scanner<'a, '_> {
                 _ => self.token(byte)?,
             }
         }
-        Ok(self.respelled)
+        Ok(self.numbers)
     }
 
     fn token(&mut self, byte: u8) -> Result<(), ServerError> {
@@ -137,9 +134,9 @@ impl<'a> Scanner<'a, '_> {
         // What is not a number at all is left to the parser.
         let read = number.parse::<serde_json::Number>();
         if number.contains(['e', 'E']) && read.is_ok_and(|read| read.to_string() != number) {
-            self.respelled.push((self.numbers, number));
+            self.numbers.respelled.push((self.numbers.count, number));
         }
-        self.numbers += 1;
+        self.numbers.count += 1;
         length
     }
 

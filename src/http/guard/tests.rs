@@ -116,6 +116,17 @@ fn what_is_no_graphql_is_a_validation_error() {
 }
 
 #[test]
+fn a_syntax_error_tells_its_place_and_not_the_text() {
+    let query = "{ a(x: \"a secret = \\n  = \") } }";
+    let error = check(query, None, &mut Variables::default(), &Limits::default()).unwrap_err();
+    assert_eq!(
+        error.message,
+        "syntax error: expected EOI or executable_definition"
+    );
+    assert_eq!(error.locations.len(), 1);
+}
+
+#[test]
 fn an_input_object_has_each_key_once() {
     for query in [
         "{a(x:{k:1 k:2})}",
@@ -184,6 +195,9 @@ fn what_is_no_number_is_left_to_the_parser() {
         ("1.", INVALID),
     ] {
         assert_eq!(verdict(&format!("{{a(x:[{number}])}}")), expected, "{number}");
+    }
+    for merged in ["[null1e5]", "[null1 1E5]", "{k:true7}"] {
+        assert_eq!(verdict(&format!("{{a(x:{merged})}}")), INVALID, "{merged}");
     }
     // Two numbers to the parser, and so to us.
     let document = check(
@@ -265,4 +279,31 @@ fn limits_read_as_people_write_them() {
         }
     );
     assert_eq!(serde_json::to_value(&limits).unwrap()["request_timeout"], "15s");
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_text_can_make_the_guard_panic(
+        pieces in proptest::collection::vec(
+            proptest::sample::select(vec![
+                "{", "}", "(", ")", "[", "]", ":", "$", "@", "!", "=", "...", ".", "#", "\n", "\r", ",", " ", "\"",
+                "\"\"\"", "\\", "\\\"", "\\\"\"\"", "\\u00e9", "é", "😀", "\u{feff}", "a", "b:", "on T", "fragment f",
+                "query q", "mutation", "0", "-", "1e5", "01E5", "1.5", "-0", "null", "true", "{a(x:[1e5 {k:2E2}])}",
+                "...f", "@d(x:3e3)", "$v:T=4e4", "messages(limit:9){a}",
+            ]),
+            0..40,
+        ),
+    ) {
+        let text: String = pieces.concat();
+        let around = format!("query q($v:T){{a(x:[{text}])}} fragment f on T{{{text}}}");
+        for query in [text, around] {
+            if let Ok(document) = check(&query, None, &mut Variables::default(), &Limits::default()) {
+                // Every exponent is spelled as the text spells it.
+                let parsed = format!("{:?}", document.parsed);
+                for number in parsed.split("Number(Number(").skip(1).filter_map(|rest| rest.split(')').next()) {
+                    proptest::prop_assert!(query.contains(number), "{number} is not in {query}");
+                }
+            }
+        }
+    }
 }

@@ -14,6 +14,9 @@ use crate::http::bounds;
 
 const SHORT: Duration = Duration::from_millis(300);
 
+/// More than the buffers between two sockets take.
+const LARGE: usize = 64 << 20;
+
 /// A server with short limits that is told to stop by a word, or by dropping the sender.
 struct Server {
     address: SocketAddr,
@@ -39,6 +42,7 @@ async fn start() -> Server {
             "/panics",
             get(|| async { [0].iter().skip(1).copied().next().expect("as asked").to_string() }),
         )
+        .route("/large", get(|| async { vec![0_u8; LARGE] }))
         .route("/takes", get(|| async { tokio::time::sleep(SHORT).await }))
         .route("/hangs", get(std::future::pending::<()>))
         .layer(middleware::from_fn_with_state(limits.clone(), bounds::bound));
@@ -172,6 +176,31 @@ async fn an_answer_is_bounded_in_time_and_a_panic_is_one() {
         "{panic}"
     );
     server.is_alive().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_does_not_read_the_answer_is_left() {
+    let server = start().await;
+    let mut stream = TcpStream::connect(server.address).await.unwrap();
+    let request = b"GET /large HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
+    stream.write_all(request).await.unwrap();
+    tokio::time::sleep(4 * SHORT).await;
+    let mut answer = Vec::new();
+    let _ = stream.read_to_end(&mut answer).await;
+    assert!(answer.len() < LARGE, "{}", answer.len());
+    // Who reads slowly but steadily gets everything.
+    let mut stream = TcpStream::connect(server.address).await.unwrap();
+    stream.write_all(request).await.unwrap();
+    let mut read = 0;
+    let mut buffer = vec![0; 4 << 20];
+    loop {
+        match stream.read(&mut buffer).await.unwrap() {
+            0 => break,
+            count => read += count,
+        }
+        tokio::time::sleep(SHORT / 100).await;
+    }
+    assert!(read > LARGE, "{read}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -120,5 +120,6 @@ async fn many_keys_are_refused_or_kept_in_no_time(db: &Database) {
     let kept = keys(15_000);
     let answer = server.try_append_json(&Key::of("p"), "t", &[&kept]).await;
     assert_eq!(answer.data("/appendTurn/messages/0/content").to_string(), kept);
-    assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
+    // Something that grows with the square of the keys takes minutes.
+    assert!(start.elapsed().as_secs() < 30, "{:?}", start.elapsed());
 }

@@ -8,6 +8,7 @@ on_both! {
     fifty_threads_with_five_messages_each_are_one_request,
     a_nested_page_goes_on_by_its_cursor,
     two_hundred_threads_with_several_pages_each_are_one_request,
+    two_hundred_threads_with_several_boundaries_and_contexts_each_are_one_request,
     two_nested_default_pages_are_too_complex_and_the_error_says_what_to_lower,
 }
 
@@ -101,6 +102,36 @@ async fn two_hundred_threads_with_several_pages_each_are_one_request(db: &Databa
             r#"{"items":[{"text":"first"},{"text":"last"}],"hasMore":false}"#
         );
         assert_eq!(thread["c"]["items"], thread["b"]["items"]);
+    }
+}
+
+async fn two_hundred_threads_with_several_boundaries_and_contexts_each_are_one_request(db: &Database) {
+    let server = TestServer::start(db).await;
+    let mut boundaries = Vec::new();
+    for person in 0..200 {
+        let key = Key::of(&format!("p{person:03}"));
+        server.say(&key, "t", &["hello"]).await;
+        let drawn = server.reset(&server.thread_id(&key).await).await;
+        boundaries.push(drawn.data("/resetThread/boundary/id").clone());
+    }
+    let fields: Vec<String> = (0..6).map(|n| format!("b{n}: boundary {{ id }}")).collect();
+    let contexts: Vec<String> = (1..4)
+        .map(|n| format!("c{n}: context(limit: {n}) {{ boundaryId }}"))
+        .collect();
+    for fields in [fields, contexts] {
+        let query = format!(
+            "{{ agent(id: \"support\") {{ threads(limit: 200) {{ items {{ {} }} }} }} }}",
+            fields.join(" ")
+        );
+        let answer = server.graphql(&query, Value::Null).await;
+        let threads = answer.data("/agent/threads/items").as_array().unwrap();
+        assert_eq!(threads.len(), 200);
+        for (thread, boundary) in threads.iter().zip(&boundaries) {
+            for found in thread.as_object().unwrap().values() {
+                let found = found.get("id").or(found.get("boundaryId"));
+                assert_eq!(found, Some(boundary));
+            }
+        }
     }
 }
 

@@ -75,6 +75,17 @@ impl Client {
         self.try_append(key, turn).await.data("/appendTurn").clone()
     }
 
+    /// Appends a turn to a server that may end at any moment, and says whether it was acknowledged.
+    pub async fn append_unless_gone(&self, key: &Key, turn: &Turn) -> bool {
+        let query = "mutation($input: AppendTurnInput!) { appendTurn(input: $input) { replayed } }";
+        let body = json!({ "query": query, "variables": { "input": turn.input(key) } });
+        let Ok(response) = self.http.post(self.url("/graphql")).json(&body).send().await else {
+            return false;
+        };
+        let answer = response.json::<Value>().await;
+        answer.is_ok_and(|answer| answer["data"]["appendTurn"]["replayed"] == false)
+    }
+
     /// Appends a turn of texts, a person's and an agent's in turns, and gives the ids of its messages.
     pub async fn say(&self, key: &Key, turn_id: &str, texts: &[&str]) -> Vec<String> {
         let payload = self.append(key, &Turn::of_texts(turn_id, texts)).await;

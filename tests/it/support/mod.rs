@@ -2,6 +2,7 @@
 
 pub mod answer;
 pub mod client;
+pub mod command;
 pub mod database;
 pub mod id;
 pub mod list;

@@ -19,10 +19,20 @@ pub struct Process {
 impl Process {
     /// Starts `threadline serve` over a database and waits until it is ready.
     pub async fn start(database: &Database, arguments: &[&str]) -> Self {
-        let port = free_port();
-        let listen = format!("127.0.0.1:{port}");
         let mut command = threadline(database);
-        command.args(["serve", "--listen", &listen]).args(arguments);
+        command.arg("serve").args(arguments);
+        Self::run(command).await
+    }
+
+    /// Starts a server whose cursor secrets are these.
+    pub async fn start_with_secrets(database: &Database, secrets: &str) -> Self {
+        let mut command = threadline(database);
+        command.arg("serve").env("THREADLINE_CURSOR_SECRETS", secrets);
+        Self::run(command).await
+    }
+
+    async fn run(mut command: Command) -> Self {
+        command.args(["--listen", "127.0.0.1:0"]);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let output = Arc::new(Mutex::new(String::new()));
@@ -30,25 +40,34 @@ impl Process {
         keep(child.stderr.take().expect("piped"), &output);
         let mut process = Self {
             child,
-            client: Client::new(format!("http://{listen}")),
+            client: Client::new(String::new()),
             output,
         };
-        process.wait_until_ready().await;
+        let address = process.until(|process| address_in(&process.output())).await;
+        process.client = Client::new(format!("http://{address}"));
+        while !process.client.is_ok("/readyz").await {
+            process.until(|_| Some(())).await;
+        }
         process
     }
 
-    async fn wait_until_ready(&mut self) {
+    /// Waits for something of a server that is starting.
+    async fn until<T>(&mut self, is_there: impl Fn(&Self) -> Option<T>) -> T {
         let start = Instant::now();
-        while !self.client.is_ok("/readyz").await {
+        loop {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            if let Some(found) = is_there(self) {
+                return found;
+            }
             if let Some(status) = self.child.try_wait().unwrap() {
                 panic!("the server ended with {status}:\n{}", self.output());
             }
+            let waited = start.elapsed();
             assert!(
-                start.elapsed() < Duration::from_secs(30),
-                "not ready in 30 s:\n{}",
+                waited < Duration::from_secs(30),
+                "not there in 30 s:\n{}",
                 self.output()
             );
-            tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
 
@@ -105,9 +124,12 @@ pub fn threadline(database: &Database) -> Command {
     command
 }
 
-fn free_port() -> u16 {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap().port()
+/// The address in the line that says that the server is serving.
+fn address_in(output: &str) -> Option<String> {
+    let line = output.lines().find(|line| line.contains("serving"))?;
+    let address = &line[line.find("127.0.0.1:")?..];
+    let end = address.find(|c: char| !matches!(c, '0'..='9' | '.' | ':'));
+    Some(address[..end.unwrap_or(address.len())].to_owned())
 }
 
 fn keep(stream: impl std::io::Read + Send + 'static, output: &Arc<Mutex<String>>) {

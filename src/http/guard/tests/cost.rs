@@ -183,6 +183,40 @@ fn cost_never_overflows() {
 }
 
 #[test]
+fn a_large_variable_is_not_copied_at_will() {
+    let limits = Limits {
+        body_bytes: 1_000,
+        ..Limits::default()
+    };
+    let verdict = |query: &str| {
+        let mut variables = Variables::default();
+        variables.insert(Name::new("v"), Value::from("x".repeat(980)));
+        variables.insert(Name::new("w"), Value::from(vec![1; 989]));
+        code(check(query, None, &mut variables, &limits).err().as_ref())
+    };
+    for passes in [
+        "{a(x:$v) b(x:$w)}",
+        "{a(x:[$v $v])}",
+        "{a(x:{k:$v}) @d(x:$v)}",
+        "{context(limit:2){...f}} fragment f on T{a @d(x:$v)}",
+    ] {
+        assert_eq!(verdict(passes), PASSES, "{passes}");
+    }
+    for refused in [
+        "{a(x:[$v $v $v])}",
+        "{a(x:{k:$v l:{m:[$v] n:$w}})}",
+        "{a(x:$v) @d(x:$v) ... @d(x:$v){b}}",
+        "{...f ...f @d(x:$w)} fragment f on T{a(x:$v)}",
+        "{messages(limit:3){a(x:$v)}}",
+        "{a} fragment f on T{a(x:$v y:$v z:$v)}",
+        "query @d(x:[$v $v $v]) {a}",
+        "{...f} fragment f on T @d(x:[$v $v $v]) {a}",
+    ] {
+        assert_eq!(verdict(refused), TOO_MUCH, "{refused}");
+    }
+}
+
+#[test]
 fn a_document_has_30_aliases_and_not_31() {
     let with =
         |count: usize| (0..count).fold("{x{".to_owned(), |query, n| query + &format!("a{n}:a ")) + "}}";
