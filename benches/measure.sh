@@ -140,7 +140,8 @@ http() {
 pgbench_of() {
     local kind=$1 args rate
     mapfile -d '' -t args <"$WORK/$kind.args"
-    rate=$("$(postgres_bin)/pgbench" "$POSTGRES_URL" -n -M prepared -c "$CONNECTIONS" -j 2 -T "$SECONDS_EACH" \
+    # As the server sets it: without, PostgreSQL would plan anew what it runs, and pgbench were slower.
+    rate=$(PGOPTIONS='-c plan_cache_mode=force_generic_plan -c jit=off -c enable_seqscan=off' "$(postgres_bin)/pgbench" "$POSTGRES_URL" -n -M prepared -c "$CONNECTIONS" -j 2 -T "$SECONDS_EACH" \
         -f "$WORK/$kind.sql" "${args[@]}" 2>"$WORK/pgbench.log" | sed -nE 's/^tps = ([0-9.]+).*/\1/p')
     [[ -n $rate ]] || { cat "$WORK/pgbench.log" >&2; die "pgbench failed for $kind"; }
     keep "pgbench.$kind.rate" "$rate"
@@ -204,7 +205,7 @@ measure_once() {
     local kind
     say "Buffers and memory"
     for kind in first deep; do
-        "$(postgres_bin)/psql" "$POSTGRES_URL" -v ON_ERROR_STOP=1 -qAtX -f "$WORK/$kind.explain" >"$WORK/$kind.plan"
+        PGOPTIONS='-c plan_cache_mode=force_generic_plan -c enable_seqscan=off' "$(postgres_bin)/psql" "$POSTGRES_URL" -v ON_ERROR_STOP=1 -qAtX -f "$WORK/$kind.explain" >"$WORK/$kind.plan"
         # The last plan is the page's: the one before it finds the thread.
         keep "$kind.buffers" "$(awk '/Buffers:/ && !seen { seen = 1; n = 0; while (match($0, /(hit|read)=[0-9]+/)) { n += substr($0, RSTART, RLENGTH) ~ /hit/ ? substr($0, RSTART + 4, RLENGTH - 4) : substr($0, RSTART + 5, RLENGTH - 5); $0 = substr($0, RSTART + RLENGTH) } } /^Limit|^Nested|^Subquery/ { seen = 0 } END { print n }' "$WORK/$kind.plan")"
         keep "$kind.partitions" "$(grep -E 'Scan.* on message_[0-9]+' "$WORK/$kind.plan" | grep -vc 'never executed')"
