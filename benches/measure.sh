@@ -96,7 +96,8 @@ write_statements() {
         if [[ $kind == turn ]]; then
             local id="(lpad(to_hex((extract(epoch FROM clock_timestamp()) * 1000)::bigint), 12, '0') || '7' || substr(md5(random()::text), 1, 3) || '8' || substr(md5(random()::text), 1, 15))::uuid"
             rules=("chat.person_id='bench-' || :person" turn.chat_id=:id message.chat_id=:id chat.id=:id
-                'turn.turn_key=gen_random_uuid()' "message.id=$id" "chat.last_message_id=$id")
+                'turn.turn_key=gen_random_uuid()' "message.id=$id" "chat.last_message_id=$id"
+                chat.first_message_id=:first_message_id 'chat.message_count=:message_count + 2')
             echo "\\set person random(1, $PERSONS)" >"$WORK/$kind.sql"
         else
             : >"$WORK/$kind.sql"

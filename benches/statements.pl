@@ -38,9 +38,9 @@ sub columns {
     my ($table) = $text =~ /(?:INTO|UPDATE|FROM) "(\w+)"/;
     my %column;
     if ($text =~ /^INSERT INTO "\w+" \(([^)]*)\) VALUES (.*)/s) {
-        my @names = $1 =~ /"(\w+)"/g;
-        my $index = 0;
-        $column{$1} = $names[ $index++ % @names ] while $2 =~ /\$(\d+)/g;
+        my ($names, $values, $index) = ($1, $2, 0);
+        my @names = $names =~ /"(\w+)"/g;
+        $column{$1} = $names[ $index++ % @names ] while $values =~ /\$(\d+)/g;
     } else {
         $column{$2} = $1 while $text =~ /"(\w+)" = \$(\d+)/g;
     }
@@ -49,26 +49,29 @@ sub columns {
 
 sub literal { my ($value) = @_; return 'NULL' unless defined $value; $value =~ s/'/''/g; return "'$value'" }
 
+# Where nothing but the value tells its type: numbers and truth values as they are (pgbench binds 255 values at the
+# most), ids with a cast.
+sub typed {
+    my ($value, $place) = @_;
+    return $value =~ /^\d+$/ ? $value : $value =~ /^[tf]$/ ? "'$value'::boolean" : "$place\::uuid";
+}
+
 sub for_pgbench {
     my ($text, @values) = @_;
     my %column = columns($text);
-    $text =~ s{\$(\d+)(?= AS )}{literal($values[$1 - 1]) . '::int'}ge;
+    my $has_list = $text =~ /FROM \(VALUES /;
     $text =~ s{\$(\d+)}{
         my ($value, $expression) = ($values[$1 - 1], $rule{ $column{$1} // '' });
-        defined $expression ? $expression
-            : defined $value ? ':' . ($variable{$value} //= 'p' . keys %variable)
-            : 'NULL'
+        my $place = defined $value ? ':' . ($variable{$value} //= 'p' . keys %variable) : 'NULL';
+        defined $expression ? $expression : $has_list && defined $value ? typed($value, $place) : $place
     }ge;
     print $text, ($text =~ /FOR UPDATE$/ ? " \\gset\n" : ";\n");
 }
 
 sub for_explain {
     my ($text, @values) = @_;
-    return unless $text =~ /^SELECT|^\(SELECT/ && @values;
-    $text =~ s{\$(\d+)(?= AS )}{literal($values[$1 - 1]) . '::int'}ge;
-    my @used;
-    $text =~ s{\$(\d+)}{push @used, literal($values[$1 - 1]); '$' . @used}ge;
-    my ($name, $used) = ('s' . ++$variable{count}, join ', ', @used);
+    return unless $text =~ /^SELECT/ && @values;
+    my ($name, $used) = ('s' . ++$variable{count}, join ', ', map { literal($_) } @values);
     print "PREPARE $name AS $text;\nEXPLAIN (ANALYZE, BUFFERS, TIMING OFF, SUMMARY OFF) EXECUTE $name ($used);\n";
 }
 
