@@ -59,7 +59,7 @@ pub(super) async fn run(settings: &Settings, args: Args) -> Result<()> {
         written => written?,
     };
     if written == 0 && filter != ThreadFilter::default() {
-        bail!("no thread is as asked for; see the agents, threads and persons there are in GraphiQL");
+        bail!("no thread is as asked for; `threadline export` alone exports all there are");
     }
     Ok(())
 }

@@ -1,5 +1,7 @@
 //! What people and agents say in the sample.
 
+use std::ops::RangeInclusive;
+
 use rand::{Rng, rngs::StdRng, seq::IndexedRandom};
 
 /// A tool of an agent: `{n}` stands for a number.
@@ -185,15 +187,23 @@ pub(super) fn question(rng: &mut StdRng, agent: &str) -> String {
     fill(rng, text)
 }
 
-/// One to five sentences.
+/// A few sentences, and now and then a list after them.
 pub(super) fn answer(rng: &mut StdRng, agent: &str) -> String {
-    let count = rng.random_range(1..=5);
-    let sentences: Vec<_> = voice(agent)
+    let mut answer = sentences(rng, agent, 1..=6).join(" ");
+    if rng.random_ratio(1, 5) {
+        let items = sentences(rng, agent, 3..=7);
+        answer = format!("{answer}\n\n- {}", items.join("\n- "));
+    }
+    fill(rng, &answer)
+}
+
+fn sentences(rng: &mut StdRng, agent: &str, count: RangeInclusive<usize>) -> Vec<&'static str> {
+    let count = rng.random_range(count);
+    voice(agent)
         .answers
         .choose_multiple(rng, count)
         .copied()
-        .collect();
-    fill(rng, &sentences.join(" "))
+        .collect()
 }
 
 pub(super) fn summary(rng: &mut StdRng, agent: &str) -> String {
