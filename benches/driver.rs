@@ -90,24 +90,23 @@ struct Known {
 }
 
 impl Known {
-    /// Finds each value by the column before its place.
+    /// Finds each value by what stands before its place.
     fn bind(&self, sql: &str) -> Result<Bind> {
         let mut values = Vec::new();
+        let on_chat = sql.contains("FROM \"chat\"");
         let places: Vec<_> = sql.split('?').collect();
         for before in &places[..places.len() - 1] {
-            let words: Vec<_> = before.split_whitespace().rev().take(2).collect();
-            let last_column = words
-                .get(1)
-                .map_or("", |word| word.rsplit('.').next().unwrap_or(word));
-            let on_chat = words.get(1).is_some_and(|word| word.contains("\"chat\""));
-            values.push(match (last_column.trim_matches('"'), words.first().copied()) {
-                (_, Some("LIMIT")) => Bound::Number(LIMIT),
-                ("team_id", _) => Bound::Text("default".to_owned()),
-                ("agent_key", _) => Bound::Id(self.agent_key),
-                ("chat_id", _) => Bound::Id(self.id),
-                ("id", Some("=")) if on_chat => Bound::Id(self.id),
-                ("id", Some("<=")) => Bound::Id(self.last),
-                ("id", Some(">=")) => Bound::Id(self.first),
+            let word = before.split_whitespace().next_back().unwrap_or_default();
+            let column = before.rsplit('"').nth(1).unwrap_or_default();
+            values.push(match (word, column) {
+                ("LIMIT", _) => Bound::Number(LIMIT),
+                ("BETWEEN", "id") => Bound::Id(self.first),
+                // What ends a BETWEEN: no column is named again.
+                ("AND", _) => Bound::Id(self.last),
+                (_, "team_id") => Bound::Text("default".to_owned()),
+                (_, "agent_key") => Bound::Id(self.agent_key),
+                (_, "chat_id") => Bound::Id(self.id),
+                ("=", "id") if on_chat => Bound::Id(self.id),
                 place => bail!("what is bound at {place:?} of {sql}?"),
             });
         }

@@ -61,7 +61,7 @@ write_requests() {
     page_of "$long" null >"$WORK/$name.first"
     page_of "$short" null >"$WORK/$name.short"
     printf '{"query":"query($id: ID!, $cursor: String) { thread(id: $id) { messages(limit: 200, cursor: $cursor) { nextCursor } } }","variables":{"id":"%s","cursor":@CURSOR@}}' "$long" >"$WORK/walk"
-    cursor=$(wrk -t1 -c1 -d300s -s benches/walk.lua "http://${ADDRESS[$name]}/graphql" -- "$WORK/walk" $((LONG / 400)) | sed -n 's/^CURSOR //p')
+    cursor=$(wrk -t1 -c1 -d10s -s benches/walk.lua "http://${ADDRESS[$name]}/graphql" -- "$WORK/walk" $((LONG / 400)) | sed -n 's/^CURSOR //p')
     [[ -n $cursor ]] || die "the walk through the long thread found no cursor"
     page_of "$long" "\"$cursor\"" >"$WORK/$name.deep"
     printf '{"query":"{ agent(id: \\"support\\") { threads(limit: 50) { items { id personId messages(limit: 5) { items { id role content createdAt } hasMore } } } } }"}' >"$WORK/$name.nested"

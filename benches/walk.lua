@@ -1,4 +1,5 @@
--- Walks back through the long thread over one connection and prints the cursor it got to.
+-- Walks back through the long thread over one connection, as long as wrk runs but PAGES at the most, and prints the
+-- cursor it got to.
 --
 --   wrk -t1 -c1 … -s benches/walk.lua URL -- BODY_FILE PAGES
 --
