@@ -9,7 +9,7 @@ use super::{
 };
 
 /// What names a thread: there is exactly one per agent, channel and person in a team.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ThreadKey {
     /// The agent's id, the product's own string.
     pub agent_id: String,

@@ -4,7 +4,7 @@ use async_graphql::{Enum, ID, InputObject, MaybeUndefined};
 
 use super::{message::Role, scalar::JsonScalar};
 use crate::chat::{
-    error::Result,
+    error::{Error, Result},
     json::Json,
     model::{BeganUnder, Outcome, ThreadKey},
     turn::{MessageDraft, TurnDraft},
@@ -98,7 +98,8 @@ impl AppendTurnInput {
             TurnOutcome::Stopped => Some(Outcome::Stopped),
             TurnOutcome::Failed => None,
         };
-        let messages = self.messages.into_iter().map(MessageInput::into_draft).collect();
+        let messages = self.messages.into_iter().map(MessageInput::into_draft);
+        let messages = messages.collect::<Result<_>>()?;
         Ok(TurnDraft {
             key: self.thread.into_key()?,
             turn_id: self.turn_id.0,
@@ -110,15 +111,15 @@ impl AppendTurnInput {
 }
 
 impl MessageInput {
-    fn into_draft(self) -> MessageDraft {
+    fn into_draft(self) -> Result<MessageDraft> {
         let content = match self.content {
-            JsonScalar::Given(json) => json,
+            JsonScalar::Given(json) => json.map_err(Error::BadInput)?,
             JsonScalar::Stored(content) => Json::String(content.into_string()),
         };
-        MessageDraft {
+        Ok(MessageDraft {
             role: self.role.into(),
             content,
             tokens: self.tokens,
-        }
+        })
     }
 }

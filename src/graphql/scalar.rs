@@ -8,8 +8,9 @@ use crate::chat::{content::Content, json::Json};
 
 /// JSON that came in, and content that goes out as it is stored.
 pub enum JsonScalar {
-    /// A value of the request.
-    Given(Json),
+    /// A value of the request, or why it is no JSON: the field that takes it refuses it, so that its siblings are
+    /// answered.
+    Given(Result<Json, String>),
     /// A stored content.
     Stored(Content),
 }
@@ -18,14 +19,12 @@ pub enum JsonScalar {
 #[Scalar(name = "JSON", specified_by_url = "https://www.rfc-editor.org/rfc/rfc8259")]
 impl ScalarType for JsonScalar {
     fn parse(value: Value) -> InputValueResult<Self> {
-        json::from_value(value)
-            .map(Self::Given)
-            .map_err(InputValueError::custom)
+        Ok(Self::Given(json::from_value(value)))
     }
 
     fn to_value(&self) -> Value {
         match self {
-            Self::Given(json) => json::read(json.clone()),
+            Self::Given(json) => json.clone().map_or(Value::Null, json::read),
             // The answer's writer copies bytes as they are.
             Self::Stored(content) => Value::Binary(content.as_str().to_owned().into()),
         }

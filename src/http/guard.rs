@@ -4,6 +4,7 @@
 //! so both may only be given documents that are known to be small. [`check`] reads the text once ([`scan`]),
 //! parses it, and measures the parsed document with one visit per fragment ([`cost`]).
 
+mod absent;
 mod cost;
 mod limits;
 mod numbers;
@@ -44,6 +45,8 @@ pub fn check(
     numbers::restore(&mut parsed, numbers)?;
     let chosen = choose(&parsed, operation_name)?;
     fill(chosen, variables)?;
+    absent::leave_out(&mut parsed, operation_name, variables);
+    let chosen = choose(&parsed, operation_name)?;
     cost::measure(&parsed, chosen, variables, limits)?;
     let operation = chosen.node.ty;
     let order = Order::of(&parsed, &chosen.node);

@@ -14,7 +14,7 @@ use axum::{
     extract::DefaultBodyLimit,
     http::{StatusCode, Uri},
     middleware,
-    response::Response,
+    response::{Redirect, Response},
     routing::get,
 };
 
@@ -37,6 +37,7 @@ pub fn router(app: App) -> Router {
     let bounds = middleware::from_fn_with_state(app.limits.clone(), bounds::bound);
     Router::new()
         .route("/graphql", get(graphql::get).post(graphql::post))
+        .route("/", get(async || Redirect::temporary("/graphiql")))
         .route("/graphiql", get(assets::graphiql))
         .route("/graphiql/{file}", get(assets::file))
         .route("/schema.graphql", get(health::sdl))

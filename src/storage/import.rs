@@ -38,7 +38,8 @@ impl Write for Import {
     type Output = u64;
 
     async fn run(&self, db: &DatabaseTransaction, clock: &Clock) -> Result<u64, Failure> {
-        let mut by_thread: HashMap<&ThreadKey, Vec<&ImportedTurn>> = HashMap::new();
+        // In one order, so that two imports cannot wait for each other's locks.
+        let mut by_thread: BTreeMap<&ThreadKey, Vec<&ImportedTurn>> = BTreeMap::new();
         for turn in &self.turns {
             by_thread.entry(&turn.key).or_default().push(turn);
         }

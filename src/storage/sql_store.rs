@@ -250,3 +250,103 @@ impl Store for SqlStore {
         .await
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use sea_orm::ConnectionTrait;
+
+    use super::*;
+    use crate::chat::{
+        json::Json,
+        model::{BeganUnder, Outcome, Role},
+        turn::{MessageDraft, TurnDraft, WriteLimits},
+    };
+
+    /// A turn that is written to its end and then panics.
+    struct Panics(Append);
+
+    #[async_trait]
+    impl Write for Panics {
+        type Output = Appended;
+
+        async fn run(&self, db: &DatabaseTransaction, clock: &Clock) -> Result<Appended, Failure> {
+            self.0.run(db, clock).await?;
+            panic!("in the middle of a write")
+        }
+    }
+
+    fn append() -> Append {
+        let content = Json::parse(br#"{"parts":[{"type":"text","text":"hello"}]}"#).unwrap();
+        let limits = WriteLimits {
+            message_bytes: 1000,
+            turn_bytes: 1000,
+        };
+        let draft = TurnDraft {
+            key: ThreadKey::new("support".to_owned(), "widget".to_owned(), "p".to_owned()).unwrap(),
+            turn_id: "t".to_owned(),
+            outcome: Some(Outcome::Completed),
+            began: BeganUnder::Now,
+            messages: vec![MessageDraft {
+                role: Role::User,
+                content,
+                tokens: None,
+            }],
+        };
+        Append {
+            team_id: "default".to_owned(),
+            turn: NewTurn::new(draft, limits).unwrap(),
+        }
+    }
+
+    async fn open(url: String, schema: &str) -> SqlStore {
+        let patience = Duration::from_secs(10);
+        let settings = DatabaseSettings {
+            url,
+            schema: schema.to_owned(),
+            max_connections: 2,
+            acquire_timeout: patience,
+            statement_timeout: patience,
+            lock_timeout: patience,
+            idle_in_transaction_timeout: patience,
+        };
+        let store = SqlStore::open(&settings, Clock::default()).await.unwrap();
+        store.migrate().await.unwrap();
+        store
+    }
+
+    async fn panic_and_try_again(store: &SqlStore) {
+        let panicked = store.write(Panics(append())).await;
+        assert!(matches!(panicked, Err(Error::Internal(_))), "{panicked:?}");
+        let append = append();
+        let thread = store.thread_by_key("default", &append.turn.key).await.unwrap();
+        assert_eq!(thread, None, "nothing of it is there");
+        assert!(
+            !store.write(append).await.unwrap().replayed,
+            "and nothing of it is in the way"
+        );
+    }
+
+    #[tokio::test]
+    async fn a_panic_in_the_middle_of_a_write_writes_nothing_to_sqlite() {
+        let folder = tempfile::tempdir().unwrap();
+        let url = format!("sqlite://{}/threadline.db?mode=rwc", folder.path().display());
+        panic_and_try_again(&open(url, "").await).await;
+    }
+
+    #[tokio::test]
+    async fn a_panic_in_the_middle_of_a_write_writes_nothing_to_postgres() {
+        let url = std::env::var("TEST_POSTGRES_URL").expect("a PostgreSQL to test on: run tests/run");
+        let schema = format!("panic_{}", std::process::id());
+        let store = open(url, &schema).await;
+        panic_and_try_again(&store).await;
+        store
+            .0
+            .pools
+            .write
+            .execute_unprepared(&format!("DROP SCHEMA {schema} CASCADE"))
+            .await
+            .unwrap();
+    }
+}

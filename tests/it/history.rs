@@ -3,6 +3,7 @@
 mod limits;
 mod lists;
 mod nested;
+mod statements;
 mod while_writing;
 
 use crate::support::{Database, Key, List, TestServer, on_both};

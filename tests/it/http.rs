@@ -330,3 +330,14 @@ async fn sigterm_ends_the_server_at_once_when_nothing_is_under_way() {
     })
     .await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_opens_the_server_in_a_browser_is_led_to_graphiql() {
+    with_database(Backend::Sqlite, async |database| {
+        let server = TestServer::start(database).await;
+        let page = server.get("/").await;
+        assert_eq!((page.status, &page.content_type[..9]), (200, "text/html"));
+        assert!(page.raw.contains("GraphiQL"), "{}", page.raw);
+    })
+    .await;
+}

@@ -27,3 +27,4 @@ mod state_machine;
 mod support;
 mod threads;
 mod turns;
+mod variables;

@@ -99,7 +99,7 @@ async fn a_second_reset_draws_nothing(db: &Database) {
 }
 
 async fn fifty_presses_at_once_through_two_processes_draw_one_boundary(db: &Database) {
-    let servers = [Process::start(db, &[]).await, Process::start(db, &[]).await];
+    let servers = Process::pair(db).await;
     let key = Key::of("p");
     for round in 0..rounds(5, 1_000) {
         servers[0].say(&key, &format!("t{round}"), &["hello"]).await;
@@ -123,7 +123,7 @@ async fn fifty_presses_at_once_through_two_processes_draw_one_boundary(db: &Data
 }
 
 async fn resets_that_race_turns_keep_one_order(db: &Database) {
-    let servers = [Process::start(db, &[]).await, Process::start(db, &[]).await];
+    let servers = Process::pair(db).await;
     let key = Key::of("p");
     servers[0].say(&key, "t", &["hello"]).await;
     let thread = servers[0].thread_id(&key).await;

@@ -9,6 +9,7 @@ fn content(part: &str) -> String {
 
 on_both! {
     a_content_is_an_object_with_a_list_of_parts,
+    a_name_in_a_document_is_no_json_and_its_siblings_are_answered,
     a_known_part_has_the_fields_of_its_type,
     a_part_of_any_other_type_is_kept_with_every_key,
     telemetry_is_refused_and_told_where_to_go,
@@ -33,6 +34,28 @@ async fn a_content_is_an_object_with_a_list_of_parts(db: &Database) {
         assert!(answer.body["errors"].is_array(), "{wrong}: {}", answer.raw);
         assert!(server.thread(&key, "id").await.is_null(), "{wrong}");
     }
+}
+
+async fn a_name_in_a_document_is_no_json_and_its_siblings_are_answered(db: &Database) {
+    let server = TestServer::start(db).await;
+    let turn = |alias: &str, text: &str| {
+        format!(
+            "{alias}: appendTurn(input: {{ thread: {{ agentId: \"a\", channel: \"api\", personId: \"p\" }}, \
+            turnId: \"{alias}\", messages: [{{ role: USER, content: {{ parts: [{{ type: \"text\", text: {text} }}] }} }}] }}) \
+            {{ replayed }}"
+        )
+    };
+    let mutation = format!(
+        "mutation {{ {} {} }}",
+        turn("wrong", "HELLO"),
+        turn("right", "\"hello\"")
+    );
+    let answer = server.graphql(&mutation, serde_json::Value::Null).await;
+    assert_eq!(answer.code(), "BAD_USER_INPUT");
+    assert_eq!(
+        answer.body["data"],
+        serde_json::json!({ "wrong": null, "right": { "replayed": false } })
+    );
 }
 
 async fn a_known_part_has_the_fields_of_its_type(db: &Database) {

@@ -62,15 +62,20 @@ impl Database {
 
     /// The one door to this database, without HTTP in front of it.
     pub async fn gateway(&self) -> Gateway {
-        let store = self.store(Clock::default()).await;
+        self.gateway_at(&self.url).await
+    }
+
+    /// The same door by another way to the database.
+    pub async fn gateway_at(&self, url: &str) -> Gateway {
+        let store = self.store_at(url).await;
         let limits = GatewayLimits::default();
         Gateway::open(Arc::new(store), &[], limits).await.unwrap()
     }
 
-    /// The rows, as the store of a server whose clock is this one.
-    pub async fn store(&self, clock: Clock) -> SqlStore {
+    /// The rows, as a server's store has them.
+    async fn store_at(&self, url: &str) -> SqlStore {
         let settings = DatabaseSettings {
-            url: self.url.clone(),
+            url: url.to_owned(),
             schema: "threadline".to_owned(),
             max_connections: 10,
             acquire_timeout: Duration::from_secs(3),
@@ -78,7 +83,7 @@ impl Database {
             lock_timeout: Duration::from_secs(2),
             idle_in_transaction_timeout: Duration::from_secs(10),
         };
-        let store = SqlStore::open(&settings, clock).await.unwrap();
+        let store = SqlStore::open(&settings, Clock::default()).await.unwrap();
         store.migrate().await.unwrap();
         store
     }

@@ -10,6 +10,7 @@ pub mod process;
 pub mod rows;
 pub mod server;
 pub mod turn;
+pub mod wire;
 
 pub use self::answer::Answer;
 pub use self::client::Client;

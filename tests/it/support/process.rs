@@ -24,6 +24,21 @@ impl Process {
         Self::run(command).await
     }
 
+    /// Starts two servers over one database that wait long for each other: a busy machine with a slow build must not
+    /// look like a database that hangs.
+    pub async fn pair(database: &Database) -> [Self; 2] {
+        let patient = [
+            "--database-lock-timeout=60s",
+            "--database-acquire-timeout=60s",
+            "--database-statement-timeout=60s",
+            "--limits-request-timeout=60s",
+        ];
+        [
+            Self::start(database, &patient).await,
+            Self::start(database, &patient).await,
+        ]
+    }
+
     /// Starts a server whose cursor secrets are these.
     pub async fn start_with_secrets(database: &Database, secrets: &str) -> Self {
         let mut command = threadline(database);

@@ -2,6 +2,7 @@
 
 use std::ops::Deref;
 
+use threadline::chat::gateway::Gateway;
 use threadline::graphql;
 use threadline::http::guard::Limits;
 use threadline::http::{App, router, serve};
@@ -18,8 +19,13 @@ pub struct TestServer {
 
 impl TestServer {
     pub async fn start(database: &Database) -> Self {
+        Self::start_over(database.gateway().await).await
+    }
+
+    /// A server over this door.
+    pub async fn start_over(gateway: Gateway) -> Self {
         let app = App {
-            gateway: database.gateway().await,
+            gateway,
             schema: graphql::schema(),
             limits: Limits::default(),
         };

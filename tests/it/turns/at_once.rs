@@ -49,7 +49,7 @@ async fn two_hundred_and_five_messages_in_one_instant_keep_their_order(db: &Data
 }
 
 async fn turns_written_at_once_are_never_parted(db: &Database) {
-    let server = TestServer::start(db).await;
+    let [server, _] = Process::pair(db).await;
     let key = Key::of("p");
     let turns: Vec<Turn> = (0..40)
         .map(|n| Turn::of_texts(&format!("t{n}"), &["a", "b", "c", "d", "e"]))
@@ -72,7 +72,7 @@ async fn ids_are_in_the_order_of_the_answers(db: &Database) {
 }
 
 async fn fifty_first_messages_at_once_through_two_processes_make_one_thread(db: &Database) {
-    let servers = [Process::start(db, &[]).await, Process::start(db, &[]).await];
+    let servers = Process::pair(db).await;
     let keys = rounds(5, 2_000);
     for round in 0..keys {
         let key = Key::of(&format!("p{round}"));
@@ -102,7 +102,7 @@ async fn fifty_first_messages_at_once_through_two_processes_make_one_thread(db: 
 }
 
 async fn the_same_turn_at_once_through_two_processes_is_stored_once(db: &Database) {
-    let servers = [Process::start(db, &[]).await, Process::start(db, &[]).await];
+    let servers = Process::pair(db).await;
     for round in 0..rounds(5, 1_000) {
         let key = Key::of(&format!("p{}", round % 2));
         let turn = Turn::of_texts(&format!("t{round}"), &["hello", "hi"]);
