@@ -46,6 +46,14 @@ impl Order {
             Value::List(items) => items.iter_mut().for_each(|item| self.apply(item)),
             // Objects without a selection are JSON, whose keys are the caller's own.
             Value::Object(fields) if !self.0.is_empty() => {
+                // As they mostly are: what waits for nothing is done in the order it was asked for.
+                if fields.keys().eq(self.0.keys()) {
+                    fields
+                        .values_mut()
+                        .zip(self.0.values())
+                        .for_each(|(value, below)| below.apply(value));
+                    return;
+                }
                 let mut unordered = std::mem::take(fields);
                 for (key, below) in &self.0 {
                     if let Some((key, mut value)) = unordered.swap_remove_entry(key) {

@@ -68,6 +68,13 @@ async fn postgres(mut options: ConnectOptions, settings: &DatabaseSettings) -> R
             "idle_in_transaction_session_timeout",
             millis(settings.idle_in_transaction_timeout),
         ),
+        // Every statement has the one index that it is meant for, so its plan is made once. Left to itself PostgreSQL
+        // plans each page anew, which takes longer than reading it: it takes a bound LIMIT for a tenth of the rows,
+        // and so the kept plan for dear, and worth compiling.
+        ("plan_cache_mode", "force_generic_plan".to_owned()),
+        ("jit", "off".to_owned()),
+        // A plan that was made while a table was small must be right when it has grown.
+        ("enable_seqscan", "off".to_owned()),
     ];
     options.map_sqlx_postgres_opts(move |options| {
         options.application_name("threadline").options(session.clone())

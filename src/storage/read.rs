@@ -7,9 +7,10 @@ use std::{
 
 use futures::TryStreamExt;
 use sea_orm::{
-    ColumnTrait, ConnectionTrait, DbErr, FromQueryResult, Order, QueryFilter, QueryOrder, QuerySelect,
-    QueryTrait, Select, StreamTrait,
-    sea_query::{Alias, Asterisk, Expr, Query, SelectStatement, UnionType},
+    ColumnTrait, ConnectionTrait, DbBackend, DbErr, FromQueryResult, IntoSimpleExpr, JoinType, Order,
+    QueryFilter, QueryOrder, QuerySelect, QueryTrait, Select, StreamTrait,
+    prelude::Uuid,
+    sea_query::{Alias, Asterisk, Expr, ExprTrait, Query, SelectStatement, UnionType},
 };
 
 use super::entity::{chat, message};
@@ -133,10 +134,7 @@ async fn messages_at_once<C: ConnectionTrait + StreamTrait>(
     team_id: &str,
     ranges: &[MessageRange],
 ) -> Result<Vec<Cut<Message>>, DbErr> {
-    let selects = ranges
-        .iter()
-        .map(|range| select_range(team_id, range).into_query());
-    let Some(statement) = union(selects.collect()) else {
+    let Some(statement) = select_ranges(ConnectionTrait::get_database_backend(db), team_id, ranges) else {
         return Ok(Vec::new());
     };
     let extents: Vec<_> = ranges.iter().map(|range| range.extent).collect();
@@ -192,38 +190,62 @@ pub async fn between(
         .collect()
 }
 
-/// Both bounds are always given: an open end would have PostgreSQL look into every partition on that side.
-fn select_range(team_id: &str, range: &MessageRange) -> Select<message::Entity> {
+/// The first and the last id that a range may hold, both included. Both are always given: an open end would have
+/// PostgreSQL look into every partition on that side.
+fn bounds(range: &MessageRange) -> (Uuid, Uuid) {
     let thread = &range.thread;
-    let mut select =
-        message::Entity::of_thread(team_id, thread).limit(Cut::<Message>::rows_to_read(range.extent));
-    let (from, to, order) = match range.walk {
-        Walk::Back(before) => (None, before, Order::Desc),
-        Walk::Forward(after) => (after, None, Order::Asc),
-    };
-    select = match to {
-        Some(MessageId(before)) => select.filter(message::Column::Id.lt(before)),
-        None => select.filter(message::Column::Id.lte(thread.last_message_id.0)),
+    let (after, before) = match range.walk {
+        Walk::Back(before) => (None, before),
+        Walk::Forward(after) => (after, None),
     };
     let line = thread
         .context_after
         .filter(|_| range.view == HistoryView::Context);
-    select = match from.max(line) {
-        Some(MessageId(after)) => select.filter(message::Column::Id.gt(after)),
-        None => select.filter(message::Column::Id.gte(thread.first_message_id.0)),
-    };
-    if range.view == HistoryView::Context {
-        select = message::without_context_strangers(select);
-    }
-    select.order_by(message::Column::Id, order)
+    let number = |id: MessageId| id.0.as_u128();
+    (
+        after.max(line).map_or(thread.first_message_id.0, |id| {
+            Uuid::from_u128(number(id).saturating_add(1))
+        }),
+        before.map_or(thread.last_message_id.0, |id| {
+            Uuid::from_u128(number(id).saturating_sub(1))
+        }),
+    )
 }
 
-/// Several ordered and limited selections as one statement, each row saying which it is of. All go the same way.
-fn union(mut selects: Vec<SelectStatement>) -> Option<SelectStatement> {
-    if selects.len() < 2 {
-        return selects.pop();
+/// All ranges of a statement go the same way.
+fn order(range: &MessageRange) -> Order {
+    match range.walk {
+        Walk::Back(_) => Order::Desc,
+        Walk::Forward(_) => Order::Asc,
     }
-    let numbered = selects.into_iter().zip(0i32..).map(|(mut select, index)| {
+}
+
+fn select_range(team_id: &str, range: &MessageRange) -> SelectStatement {
+    let (from, to) = bounds(range);
+    let mut select = message::Entity::of_thread(team_id, &range.thread)
+        .filter(message::Column::Id.between(from, to))
+        .order_by(message::Column::Id, order(range))
+        .limit(Cut::<Message>::rows_to_read(range.extent));
+    if range.view == HistoryView::Context {
+        select = select.filter(message::in_context());
+    }
+    select.into_query()
+}
+
+/// Several ranges as one statement, each row saying which it is of.
+fn select_ranges(backend: DbBackend, team_id: &str, ranges: &[MessageRange]) -> Option<SelectStatement> {
+    match ranges {
+        [] => None,
+        [range] => Some(select_range(team_id, range)),
+        several if backend == DbBackend::Postgres => lateral(team_id, several),
+        several => union(team_id, several),
+    }
+}
+
+/// SQLite knows no LATERAL.
+fn union(team_id: &str, ranges: &[MessageRange]) -> Option<SelectStatement> {
+    let parts = ranges.iter().zip(0i32..).map(|(range, index)| {
+        let mut select = select_range(team_id, range);
         select.expr_as(Expr::val(index), Alias::new(RANGE));
         // SQLite wants an ordered and limited term of a union to be a subquery.
         Query::select()
@@ -231,7 +253,41 @@ fn union(mut selects: Vec<SelectStatement>) -> Option<SelectStatement> {
             .from_subquery(select, Alias::new("part"))
             .take()
     });
-    numbered.reduce(|mut all, part| all.union(UnionType::All, part).take())
+    parts.reduce(|mut all, part| all.union(UnionType::All, part).take())
+}
+
+/// PostgreSQL would plan and open every partition anew for each term of a union; this is one plan of one range,
+/// run for each.
+fn lateral(team_id: &str, ranges: &[MessageRange]) -> Option<SelectStatement> {
+    let rows = ranges.iter().zip(0i32..).map(|(range, index)| {
+        let (from, to) = bounds(range);
+        let agent_key = chat::agent_key(team_id, &range.thread.key.agent_id);
+        let full = range.view == HistoryView::Full;
+        (index, range.thread.id.0, agent_key, from, to, full)
+    });
+    // PostgreSQL names the columns of VALUES so.
+    let asked = |column: &'static str| Expr::col((Alias::new("asked"), Alias::new(column)));
+    let limit = ranges
+        .iter()
+        .map(|range| Cut::<Message>::rows_to_read(range.extent))
+        .max()?;
+    let select = message::Entity::of_keys(asked("column2"), asked("column3"))
+        .filter(
+            message::Column::Id
+                .into_simple_expr()
+                .between(asked("column4"), asked("column5")),
+        )
+        .filter(asked("column6").or(message::in_context()))
+        .order_by(message::Column::Id, order(ranges.first()?))
+        .limit(limit)
+        .into_query();
+    let statement = Query::select()
+        .column((Alias::new("part"), Asterisk))
+        .expr_as(asked("column1"), Alias::new(RANGE))
+        .from_values(rows, Alias::new("asked"))
+        .join_lateral(JoinType::InnerJoin, select, Alias::new("part"), Expr::val(true))
+        .take();
+    Some(statement)
 }
 
 /// Reads rows range by range, each until it has enough.

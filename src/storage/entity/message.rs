@@ -2,7 +2,11 @@
 
 #![expect(clippy::disallowed_methods, reason = "the finders live here")]
 
-use sea_orm::{Condition, QuerySelect, Select, Set, entity::prelude::*};
+use sea_orm::{
+    Condition, IntoSimpleExpr, QuerySelect, Select, Set,
+    entity::prelude::*,
+    sea_query::{BinOper, ExprTrait},
+};
 
 use super::chat;
 use crate::chat::{
@@ -93,9 +97,20 @@ impl Entity {
     /// A thread's messages. The team is in the agent's key.
     #[must_use]
     pub fn of_thread(team_id: &str, thread: &Thread) -> Select<Self> {
+        let agent_key = chat::agent_key(team_id, &thread.key.agent_id);
+        Self::of_keys(Expr::val(thread.id.0), Expr::val(agent_key))
+    }
+
+    /// A thread's messages, by what a statement calls its id and the key of its team and agent.
+    ///
+    /// The agent's key is compared in a way that no index serves: where one thread has most of an agent's messages,
+    /// PostgreSQL would else walk the agent's index and leave out what is of other threads.
+    #[must_use]
+    pub fn of_keys(thread_id: Expr, agent_key: Expr) -> Select<Self> {
+        let same = BinOper::Custom("IS NOT DISTINCT FROM");
         Self::find()
-            .filter(Column::ChatId.eq(thread.id.0))
-            .filter(Column::AgentKey.eq(chat::agent_key(team_id, &thread.key.agent_id)))
+            .filter(Column::ChatId.into_simple_expr().eq(thread_id))
+            .filter(Column::AgentKey.into_simple_expr().binary(same, agent_key))
     }
 
     /// Single messages of threads.
@@ -120,10 +135,8 @@ impl Entity {
 
 /// Leaves out what no context has: boundaries and late turns.
 #[must_use]
-pub fn without_context_strangers(select: Select<Entity>) -> Select<Entity> {
-    select
-        .filter(Column::Kind.eq(Kind::Said))
-        .filter(Column::Late.eq(false))
+pub fn in_context() -> Expr {
+    Column::Kind.eq(Kind::Said).and(Column::Late.eq(false))
 }
 
 /// Narrows an agent's messages to some of its threads.
