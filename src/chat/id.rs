@@ -15,7 +15,7 @@ use super::error::{Error, Result};
 const MAX_NAME: usize = 200;
 
 macro_rules! prefixed_id {
-    ($(#[$doc:meta])* $name:ident, $prefix:literal) => {
+    ($(#[$doc:meta])* $name:ident, $what:literal, $prefix:literal) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name(pub Uuid);
@@ -36,7 +36,7 @@ macro_rules! prefixed_id {
                     // One spelling only: an id is compared as a string by those who keep it.
                     .filter(|id| id.to_string() == text)
                     .ok_or_else(|| {
-                        Error::bad_input(concat!("an id of this kind looks like ", $prefix,
+                        Error::bad_input(concat!("a ", $what, " id looks like ", $prefix,
                             "01890a5d-ac96-774b-bcce-b302099a8057"))
                     })
             }
@@ -47,11 +47,13 @@ macro_rules! prefixed_id {
 prefixed_id!(
     /// A thread's id, `chat-{uuid}` outside.
     ThreadId,
+    "thread",
     "chat-"
 );
 prefixed_id!(
     /// A message's id, `msg-{uuid}` outside. Within a thread its order is the reading order.
     MessageId,
+    "message",
     "msg-"
 );
 

@@ -6,7 +6,10 @@
 
 use std::{collections::HashSet, fmt};
 
-use struson::reader::{JsonReader, JsonStreamReader, ReaderError, ReaderSettings, ValueType};
+use struson::reader::{
+    JsonReader, JsonReaderPosition, JsonStreamReader, ReaderError, ReaderSettings, ValueType,
+    json_path::JsonPathPiece,
+};
 
 /// How deep a document may nest before it is refused; a message's content has a tighter bound of its own.
 const MAX_NESTING: u32 = 128;
@@ -132,8 +135,47 @@ impl From<&str> for Json {
 
 impl From<ReaderError> for JsonError {
     fn from(error: ReaderError) -> Self {
-        Self(error.to_string())
+        match error {
+            ReaderError::SyntaxError(error) => Self(format!(
+                "{}{}",
+                words(&format!("{:?}", error.kind)),
+                place(&error.location)
+            )),
+            other => Self(other.to_string()),
+        }
     }
+}
+
+/// `MissingComma` as `missing comma`.
+fn words(name: &str) -> String {
+    let mut words = String::new();
+    for c in name.chars() {
+        if c.is_uppercase() && !words.is_empty() {
+            words.push(' ');
+        }
+        words.extend(c.to_lowercase());
+    }
+    words
+}
+
+/// Where that is, counted from 1. Most documents are one line, and often a line of a file with a number of its own.
+fn place(position: &JsonReaderPosition) -> String {
+    let mut place = String::new();
+    if let Some(at) = &position.line_pos {
+        place.push_str(" at ");
+        if at.line > 0 {
+            place.push_str(&format!("line {}, ", at.line + 1));
+        }
+        place.push_str(&format!("column {}", at.column + 1));
+    }
+    if let Some(path) = &position.path {
+        let pieces = path.iter().map(|piece| match piece {
+            JsonPathPiece::ArrayItem(index) => format!("[{index}]"),
+            JsonPathPiece::ObjectMember(name) => format!(".{name}"),
+        });
+        place.push_str(&format!(" (${})", pieces.collect::<String>()));
+    }
+    place
 }
 
 /// Writes a string's JSON text.
@@ -166,8 +208,8 @@ fn read(reader: &mut JsonStreamReader<&[u8]>) -> Result<Json, JsonError> {
             while reader.has_next()? {
                 let name = reader.next_name_owned()?;
                 if !seen.insert(name.clone()) {
-                    let place = reader.current_position(true);
-                    return Err(JsonError(format!("duplicate key at {place}")));
+                    let place = place(&reader.current_position(true));
+                    return Err(JsonError(format!("duplicate key{place}")));
                 }
                 members.push((name, read(reader)?));
             }
@@ -209,11 +251,18 @@ mod tests {
 
     #[test]
     fn what_cannot_be_kept_exactly_is_refused_with_its_place() {
-        assert!(refused(br#"{"a":{"b":1,"b":2}}"#).contains("duplicate key at path '$.a.b'"));
+        assert_eq!(
+            refused(br#"{"a":{"b":1,"b":2}}"#),
+            "duplicate key at column 16 ($.a.b)"
+        );
         assert!(refused(br#"{"a":["\ud800"]}"#).contains("$.a[0]"));
         assert!(refused(b"[\"\xff\"]").contains("$[0]"));
         assert!(refused(b"[1,]").contains("$[1]"));
-        assert!(refused(b"[1] 2").contains("line 0"));
+        assert_eq!(refused(b"[1] 2"), "trailing data at column 5 ($)");
+        assert_eq!(
+            refused(b"{\"a\":\n 1 \"b\":2}"),
+            "missing comma at line 2, column 4 ($.a)"
+        );
         let deep = "[".repeat(129) + &"]".repeat(129);
         assert!(refused(deep.as_bytes()).contains("nesting depth 128"));
     }

@@ -5,7 +5,7 @@ mod script;
 mod shape;
 mod texts;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use chrono::{DateTime, TimeDelta, Utc};
 use indicatif::HumanCount;
 
@@ -15,7 +15,10 @@ use super::{
     progress::{Progress, Unit},
     settings::Settings,
 };
-use crate::chat::{clock::Clock, gateway::Gateway, scope::Scope};
+use crate::{
+    chat::{clock::Clock, gateway::Gateway, scope::Scope},
+    config::ConfigError,
+};
 use script::Script;
 
 /// How far back the sample goes.
@@ -65,10 +68,11 @@ impl Args {
             None => (self.messages / 5).clamp(1, self.messages - others),
         };
         if self.messages < longest + others {
-            bail!(
+            let refused = format!(
                 "{} messages are too few for a thread of {longest} and {others} others: ask for fewer threads, a shorter --longest or more --messages",
                 self.messages
             );
+            return Err(ConfigError::Refused(refused).into());
         }
         Ok(Sizes {
             messages: self.messages,

@@ -4,11 +4,10 @@ use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 
 use anyhow::{Context, Result, bail};
 use futures::{StreamExt, TryStreamExt, stream};
-use indicatif::HumanCount;
 
 use super::{
     open,
-    progress::{Progress, Unit},
+    progress::{Progress, Unit, counted},
     settings::Settings,
 };
 use crate::chat::{
@@ -61,6 +60,7 @@ pub(super) async fn run(settings: &Settings, args: Args) -> Result<()> {
     if written == 0 && filter != ThreadFilter::default() {
         bail!("no thread is as asked for; `threadline export` alone exports all there are");
     }
+    eprintln!("exported {}", counted(written as u64, "thread", "threads"));
     Ok(())
 }
 
@@ -93,8 +93,6 @@ impl Export {
             }
         }
         out.flush().context("the export cannot be written")?;
-        drop(progress);
-        eprintln!("exported {} threads", HumanCount(threads as u64));
         Ok(threads)
     }
 

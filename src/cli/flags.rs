@@ -25,20 +25,29 @@ impl FromArgMatches for SettingFlags {
 
 impl Args for SettingFlags {
     fn augment_args(command: Command) -> Command {
-        command.args(public_keys().map(|key| {
-            Arg::new(key.name.as_str())
-                .long(key.flag.as_str())
-                .value_name("VALUE")
-                .help(format!("{} [{}]", key.meaning, key.variable))
-                .help_heading("Settings")
-                .hide_short_help(true)
-                .global(true)
-        }))
+        command.args(args())
     }
 
     fn augment_args_for_update(command: Command) -> Command {
         Self::augment_args(command)
     }
+}
+
+/// Lets a command take the flags without listing them in its help.
+pub(super) fn hidden(command: Command) -> Command {
+    command.args(args().map(|arg| arg.hide(true)))
+}
+
+fn args() -> impl Iterator<Item = Arg> {
+    public_keys().map(|key| {
+        Arg::new(key.name.as_str())
+            .long(key.flag.as_str())
+            .value_name("VALUE")
+            .help(format!("{} [{}]", key.meaning, key.variable))
+            .help_heading("Settings")
+            .hide_short_help(true)
+            .global(true)
+    })
 }
 
 /// Everybody on a machine can read the command lines of its processes: a secret has no flag.

@@ -3,13 +3,12 @@
 use std::{path::PathBuf, sync::Arc};
 
 use anyhow::{Context, Result, bail};
-use indicatif::HumanCount;
 
 use super::{
     batches::{self, Mode},
     input::Input,
     open,
-    progress::{Progress, Unit},
+    progress::{Progress, Unit, counted},
     settings::Settings,
 };
 use crate::chat::{
@@ -27,7 +26,9 @@ const LINES: &str = r#"A line is a thread or a message, as `threadline export` w
   {"type": "thread", "id"?, "agentId", "channel", "personId", "createdAt"?}
   {"type": "message", "id"?, "agentId", "channel", "personId", "turnId"?,
    "role", "content" or "text", "tokens"?, "outcome"?, "stopped"?, "late"?,
-   "boundary"?, "createdAt"?}"#;
+   "boundary"?, "createdAt"?}
+
+Every setting is a flag here as well: see `threadline --help`."#;
 
 /// Import threads and messages from JSON Lines
 ///
@@ -60,9 +61,10 @@ pub(super) async fn run(settings: &Settings, args: &Args) -> Result<()> {
     let new = import.turns(&gateway, &plan, Mode::Write).await?;
     let there = match plan.turns - new {
         0 => String::new(),
-        there => format!("; {} were there already", HumanCount(there)),
+        there => format!("; {} there already", counted(there, "was", "were")),
     };
-    eprintln!("imported {} turns and boundaries{there}", HumanCount(new));
+    let new = counted(new, "turn or boundary", "turns and boundaries");
+    eprintln!("imported {new}{there}");
     Ok(())
 }
 

@@ -21,7 +21,7 @@ use std::{
 };
 
 use anyhow::{Context, Result};
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use tokio::runtime::Runtime;
 
 use crate::{
@@ -47,8 +47,8 @@ const WORKER_STACK: usize = 8 << 20;
     disable_help_subcommand = true
 )]
 #[command(after_help = "Without a command, threadline serves.\n\
-    Settings come from flags over THREADLINE_… variables (and DATABASE_URL) over threadline.toml over the defaults:\n\
-    `threadline --help` lists their flags, `threadline config` what is in force and where it came from.\n\
+    Settings come from flags over THREADLINE_… variables (and DATABASE_URL) over threadline.toml over the defaults.\n\
+    `threadline --help` lists their flags, `threadline config` shows what is in force and where it came from.\n\
     Exit codes: 0 done, 1 failed, 2 wrong usage or settings.")]
 struct Cli {
     /// The settings file, instead of threadline.toml in the working directory
@@ -81,16 +81,40 @@ enum Command {
 /// Runs the command that the process was started with.
 #[must_use]
 pub fn main() -> ExitCode {
-    match Cli::parse().run() {
+    let cli = Cli::from_arg_matches(&command_line().get_matches()).unwrap_or_else(|error| error.exit());
+    match cli.run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            eprintln!("error: {}", told(&error));
             match error.downcast_ref::<ConfigError>() {
                 Some(_) => ExitCode::from(EXIT_USAGE),
                 None => ExitCode::FAILURE,
             }
         }
     }
+}
+
+/// The arguments of every command. `threadline --help` and `threadline serve --help` list the settings; in the help
+/// of the other commands they would bury what the command itself takes.
+fn command_line() -> clap::Command {
+    Cli::command().mut_subcommands(|command| match command.get_name() {
+        "serve" => command,
+        _ => flags::hidden(command)
+            .after_help("Every setting is a flag here as well: see `threadline --help`."),
+    })
+}
+
+/// An error and its causes, without those that only say again what was said.
+fn told(error: &anyhow::Error) -> String {
+    let mut told = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if told.is_empty() {
+            told = cause;
+        } else if !told.ends_with(&cause) {
+            told = format!("{told}: {cause}");
+        }
+    }
+    told
 }
 
 impl Cli {

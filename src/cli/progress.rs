@@ -21,6 +21,11 @@ pub(super) enum Unit {
     Messages,
 }
 
+/// A number with the word for what is counted.
+pub(super) fn counted(number: u64, one: &str, many: &str) -> String {
+    format!("{} {}", HumanCount(number), if number == 1 { one } else { many })
+}
+
 /// The progress of one step, on standard error.
 pub(super) struct Progress {
     what: &'static str,

@@ -132,12 +132,12 @@ Threadline is running with sample threads, in a scratch database that is gone af
   GraphQL    http://{address}/graphql
   REST       http://{address}/agents/support/chat/messages?limit=5
 
-Try this in GraphiQL, or in another terminal:
+GraphiQL opens with a query: press its play button. Or, in another terminal:
 
   curl -s http://{address}/graphql -H 'content-type: application/json' -d '{{"query":
     "{{ agent(id: \"support\") {{ threads(limit: 2) {{ items {{ personId messages(limit: 3) {{ items {{ role text }} }} }} }} }} }}"}}'
 
-Ctrl-C stops it. `threadline serve` serves the configured database.
+Ctrl-C stops it. Without --demo it serves the configured database and keeps what is written.
 "#
     )
 }

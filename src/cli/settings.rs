@@ -161,10 +161,10 @@ fn log(config: &Config) -> Result<Log> {
             "it has to be a level, and after it perhaps levels of parts",
         )
     })?;
-    Ok(Log {
-        format: config.get("log.format")?,
-        filter,
-    })
+    let format = config
+        .get("log.format")
+        .map_err(|_| config.wrong("log.format", "it has to be text or json"))?;
+    Ok(Log { format, filter })
 }
 
 #[cfg(test)]

@@ -32,7 +32,7 @@ pub enum ConfigError {
         nearest: Option<String>,
     },
     /// A file that cannot be read.
-    #[error("the settings file {} cannot be read: {source}", path.display())]
+    #[error("the settings file {} cannot be read", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,
@@ -47,7 +47,7 @@ pub enum ConfigError {
         /// What is wrong, and where.
         reason: String,
     },
-    /// A combination of settings that is not allowed.
+    /// A combination of settings or arguments that is not allowed.
     #[error("{0}")]
     Refused(String),
 }
@@ -66,6 +66,6 @@ impl ConfigError {
 
 fn hint(name: &Option<String>) -> String {
     name.as_ref()
-        .map(|name| format!(", did you mean {name}?"))
+        .map(|name| format!(" (did you mean {name}?)"))
         .unwrap_or_default()
 }

@@ -1,8 +1,8 @@
 //! The document guard: what a GraphQL document may ask for, decided before async-graphql sees it.
 //!
 //! async-graphql's parser recurses once for every nested value and its validator follows every fragment spread,
-//! so both may only be given documents that are known to be small. [`check`] reads the text once ([`scan`]),
-//! parses it, and measures the parsed document with one visit per fragment ([`cost`]).
+//! so both may only be given documents that are known to be small. [`check`] reads the text once (`scan`),
+//! parses it, and measures the parsed document with one visit per fragment (`cost`).
 
 mod absent;
 mod cost;

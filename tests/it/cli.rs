@@ -169,7 +169,7 @@ async fn help_is_everywhere_and_wrong_usage_exits_with_2() {
             &["demo", "--messages", "5", "--threads", "3", "--longest", "4"],
             "",
         );
-        assert!(said.refused(1).contains("too few"));
+        assert!(said.refused(2).contains("too few"));
     })
     .await;
 }

@@ -169,4 +169,9 @@ fn every_setting_is_a_flag_in_the_help_but_for_secrets() {
         assert!(help.contains(&flag), "{flag} in {help}");
     }
     assert!(!help.contains("--cursor-secrets"));
+    let other = place.run(&[], &["migrate", "--help"]).ok().out;
+    assert!(
+        !other.contains("--database-url") && other.contains("`threadline --help`"),
+        "{other}"
+    );
 }

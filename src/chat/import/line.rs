@@ -56,7 +56,8 @@ pub(super) struct Message {
 
 impl Line {
     pub(super) fn parse(text: &[u8], rules: &Rules) -> Result<Self> {
-        let json = Json::parse(text).map_err(|error| Error::BadInput(format!("no JSON to keep: {error}")))?;
+        let json = Json::parse(text)
+            .map_err(|error| Error::BadInput(format!("no JSON that can be kept: {error}")))?;
         let canonical = needs_ids(&json).then(|| json.to_string());
         let mut fields = Fields::new("", json)?;
         let kind = fields.needed_text("type")?;
@@ -205,7 +206,7 @@ fn parse_own_id<I: FromStr<Err = Error>>(
     };
     let id: I = text
         .parse()
-        .map_err(|error| fields.refuse(name, &format!("is none: {error}")))?;
+        .map_err(|error| fields.refuse(name, &format!("cannot be used: {error}")))?;
     if !id::is_time_ordered(uuid(&id)) {
         return Err(fields.refuse(name, "has to be a UUID of version 7, for its time is its place"));
     }

@@ -1,6 +1,7 @@
 // Starts GraphiQL on the endpoint of the host that served it. A file of its own, so that no inline script is allowed.
-const defaultQuery = `# The newest threads of the agent "support", each with its newest messages, oldest first.
-# Lists come in pages: pass nextCursor as cursor to go further back.
+const defaultQuery = `# The newest threads of the agent "support",
+# each with its newest messages.
+# Further back: pass nextCursor as cursor.
 query NewestThreads {
   agent(id: "support") {
     threads(limit: 10) {

@@ -6,7 +6,7 @@ use super::*;
 fn what_is_wrong_with_a_line_is_said_with_its_number() {
     let good = user(0, "t0");
     for (line, what) in [
-        ("{", "no JSON to keep"),
+        ("{", "no JSON that can be kept: incomplete document at column 2"),
         ("[]", "a line is a JSON object"),
         (r#"{"type":"row"}"#, "agentId is missing"),
         (
@@ -48,7 +48,7 @@ fn what_is_wrong_with_a_line_is_said_with_its_number() {
         ),
         (
             &user(1, "t").replace("\"text\"", "\"id\":\"msg-1\",\"text\""),
-            "id is none",
+            "id cannot be used: a message id looks like msg-",
         ),
         (
             &user(1, "t").replace(
