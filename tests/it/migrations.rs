@@ -27,7 +27,10 @@ async fn a_database_of_a_newer_release_is_refused(db: &Database) {
     rows.run("INSERT INTO seaql_migrations (version, applied_at) VALUES ('m29990101_000001_future', 0)")
         .await;
     for command in ["serve", "migrate"] {
-        let output = process::threadline(db).arg(command).output().unwrap();
+        let output = process::threadline(db)
+            .args([command, "--listen", "127.0.0.1:0"])
+            .output()
+            .unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{said}");
         assert!(
