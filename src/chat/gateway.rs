@@ -18,6 +18,9 @@ use super::{
 
 pub use contexts::MAX_CONTEXT;
 
+/// How many pages may be full of bytes in one read.
+const FULL_PAGES_AT_ONCE: usize = 4;
+
 /// How much a gateway reads and writes at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GatewayLimits {
@@ -235,7 +238,8 @@ impl Gateway {
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn messages(&self, scope: &Scope, ranges: Vec<MessageRange>) -> Result<Vec<Page<Message>>> {
+    pub async fn messages(&self, scope: &Scope, mut ranges: Vec<MessageRange>) -> Result<Vec<Page<Message>>> {
+        self.share_bytes(&mut ranges);
         let lists: Vec<_> = ranges
             .iter()
             .map(|range| List::Messages {
@@ -319,6 +323,15 @@ impl Gateway {
             .await?
             .ok_or(Error::NotFound("the thread"))?;
         self.store.draw(scope.team_id(), id, line).await
+    }
+
+    /// Pages that are read together share the bytes of a few full ones, so that many pages of large messages cannot
+    /// fill the memory; each still has at least one item, and says that there is more.
+    fn share_bytes(&self, ranges: &mut [MessageRange]) {
+        let share = self.limits.page_bytes.saturating_mul(FULL_PAGES_AT_ONCE) / ranges.len().max(1);
+        for range in ranges {
+            range.extent.max_bytes = range.extent.max_bytes.min(share);
+        }
     }
 
     fn extent(&self, limit: i64) -> Result<Extent> {

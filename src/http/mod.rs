@@ -5,6 +5,7 @@ mod bounds;
 mod graphql;
 pub mod guard;
 mod health;
+mod host;
 mod refusal;
 mod rest;
 pub mod serve;
@@ -54,6 +55,7 @@ pub fn router(app: App) -> Router {
         // The bounds read every body themselves, and know how large it may be.
         .layer(DefaultBodyLimit::disable())
         .layer(bounds)
+        .layer(middleware::from_fn(host::only_this))
         .with_state(app)
 }
 

@@ -341,3 +341,30 @@ async fn who_opens_the_server_in_a_browser_is_led_to_graphiql() {
     })
     .await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_whose_host_name_leads_here_is_refused() {
+    with_database(Backend::Sqlite, async |database| {
+        let server = TestServer::start(database).await;
+        let port = server.url("").rsplit_once(':').unwrap().1.to_owned();
+        for (host, status) in [
+            (format!("127.0.0.1:{port}"), 200),
+            (format!("localhost:{port}"), 200),
+            ("LOCALHOST".to_owned(), 200),
+            (format!("[::1]:{port}"), 200),
+            (format!("evil.example:{port}"), 421),
+            (format!("localhost.evil.example:{port}"), 421),
+            ("127.0.0.1.evil.example".to_owned(), 421),
+            ("10.0.0.1".to_owned(), 421),
+            ("a b".to_owned(), 421),
+        ] {
+            let request = server.http().post(server.url("/graphql")).header("host", &host);
+            let request = request
+                .header("content-type", "application/json")
+                .body(r#"{"query":"{__typename}"}"#);
+            let answer = Answer::read(request.send().await.unwrap()).await;
+            assert_eq!(answer.status, status, "{host}: {}", answer.raw);
+        }
+    })
+    .await;
+}

@@ -52,7 +52,8 @@ impl Gateway {
                 },
             })
         };
-        let ranges = asked.iter().map(range).collect::<Result<_>>()?;
+        let mut ranges = asked.iter().map(range).collect::<Result<Vec<_>>>()?;
+        self.share_bytes(&mut ranges);
         let cuts = self.store.messages(scope.team_id(), ranges).await?;
         let contexts = asked.iter().zip(cuts).map(|((thread, budget), cut)| {
             let drawn = boundaries

@@ -7,6 +7,7 @@ use crate::support::{Database, Key, TestServer, on_both};
 on_both! {
     fifty_threads_with_five_messages_each_are_one_request,
     a_nested_page_goes_on_by_its_cursor,
+    nested_pages_of_large_messages_end_early_and_go_on_by_their_cursors,
     two_hundred_threads_with_several_pages_each_are_one_request,
     two_hundred_threads_with_several_boundaries_and_contexts_each_are_one_request,
     two_nested_default_pages_are_too_complex_and_the_error_says_what_to_lower,
@@ -132,6 +133,30 @@ async fn two_hundred_threads_with_several_boundaries_and_contexts_each_are_one_r
                 assert_eq!(found, Some(boundary));
             }
         }
+    }
+}
+
+async fn nested_pages_of_large_messages_end_early_and_go_on_by_their_cursors(db: &Database) {
+    let server = TestServer::start(db).await;
+    let large = "x".repeat(250 << 10);
+    // 40 MB in all, of which one answer holds 32 MiB at the most.
+    for person in 0..20 {
+        let texts: Vec<String> = (0..8).map(|n| format!("{n}{large}")).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        server.say(&Key::of(&format!("p{person:02}")), "t", &texts).await;
+    }
+    let query = "{ agent(id: \"support\") { threads { items { id messages(limit: 8) { items { text } nextCursor hasMore } } } } }";
+    let answer = server.graphql(query, Value::Null).await;
+    assert!(answer.raw.len() < 33 << 20, "{} bytes", answer.raw.len());
+    for thread in answer.data("/agent/threads/items").as_array().unwrap() {
+        let page = &thread["messages"];
+        assert_eq!(
+            (page["items"].as_array().unwrap().len(), &page["hasMore"]),
+            (6, &Value::Bool(true))
+        );
+        let list = crate::support::List::of_thread("support", thread["id"].as_str().unwrap());
+        let rest = server.page(&list, 8, page["nextCursor"].as_str()).await;
+        assert_eq!((rest.items.len(), rest.has_more), (2, false));
     }
 }
 
