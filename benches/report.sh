@@ -34,6 +34,8 @@ against_pgbench() {
         "${goal:+$(at_least "$share" "$goal")}"
 }
 
+name_of() { [[ $1 == postgres ]] && echo PostgreSQL || echo SQLite; }
+
 report() {
     local share latency start kind value
     say "Done"
@@ -56,8 +58,10 @@ TABLE
         row "buffers of the $kind page" "≤ $((50 + 10 + 3 * $(median $kind.partitions)))" "$value, in $(median $kind.partitions) partition(s)" \
             "$(at_most "$value" $((50 + 10 + 3 * $(median $kind.partitions))))"
     done
-    row "memory of the server at 64 connections, at its peak" "≤ 40 MiB" \
-        "$(up "$(median postgres.memory)" 1) MiB (PostgreSQL), $(up "$(median sqlite.memory)" 1) MiB (SQLite)" "$(at_most "$(median postgres.memory)" 40)"
+    for kind in postgres sqlite; do
+        row "memory of the server at 64 connections, at its peak after all of the above, $(name_of $kind)" "≤ 40 MiB" \
+            "$(up "$(median $kind.memory)" 1) MiB" "$(at_most "$(median $kind.memory)" 40)"
+    done
     share=$(ratio sqlite.first.rate driver.first.rate)
     row "first page of 50 of the long thread, SQLite" "≥ 20 % of the driver" \
         "$(down "$(median sqlite.first.rate)" 1)/s of $(down "$(median driver.first.rate)" 1)/s: $(percent "$share")" "$(at_least "$share" 0.20)"
