@@ -10,7 +10,7 @@ use sea_orm::{
     ColumnTrait, ConnectionTrait, DbBackend, DbErr, FromQueryResult, IntoSimpleExpr, JoinType, Order,
     QueryFilter, QueryOrder, QuerySelect, QueryTrait, Select, StreamTrait,
     prelude::Uuid,
-    sea_query::{Alias, Asterisk, Expr, ExprTrait, Query, SelectStatement, UnionType},
+    sea_query::{Alias, Asterisk, Expr, ExprTrait, Query, SelectStatement},
 };
 
 use super::entity::{chat, message};
@@ -237,57 +237,59 @@ fn select_ranges(backend: DbBackend, team_id: &str, ranges: &[MessageRange]) -> 
     match ranges {
         [] => None,
         [range] => Some(select_range(team_id, range)),
-        several if backend == DbBackend::Postgres => lateral(team_id, several),
-        several => union(team_id, several),
+        [first, ..] => Some(select_each(backend, team_id, ranges, order(first))),
     }
 }
 
-/// SQLite knows no LATERAL.
-fn union(team_id: &str, ranges: &[MessageRange]) -> Option<SelectStatement> {
-    let parts = ranges.iter().zip(0i32..).map(|(range, index)| {
-        let mut select = select_range(team_id, range);
-        select.expr_as(Expr::val(index), Alias::new(RANGE));
-        // SQLite wants an ordered and limited term of a union to be a subquery.
-        Query::select()
-            .column(Asterisk)
-            .from_subquery(select, Alias::new("part"))
-            .take()
-    });
-    parts.reduce(|mut all, part| all.union(UnionType::All, part).take())
-}
-
-/// PostgreSQL would plan and open every partition anew for each term of a union; this is one plan of one range,
-/// run for each.
-fn lateral(team_id: &str, ranges: &[MessageRange]) -> Option<SelectStatement> {
+/// One plan of one range, run for each row of a list of ranges: a union would have a plan for each.
+fn select_each(backend: DbBackend, team_id: &str, ranges: &[MessageRange], order: Order) -> SelectStatement {
     let rows = ranges.iter().zip(0i32..).map(|(range, index)| {
         let (from, to) = bounds(range);
         let agent_key = chat::agent_key(team_id, &range.thread.key.agent_id);
         let full = range.view == HistoryView::Full;
         (index, range.thread.id.0, agent_key, from, to, full)
     });
-    // PostgreSQL names the columns of VALUES so.
+    // Both databases name the columns of VALUES so.
     let asked = |column: &'static str| Expr::col((Alias::new("asked"), Alias::new(column)));
+    let part = |column: message::Column| Expr::col((Alias::new("part"), column));
     let limit = ranges
         .iter()
         .map(|range| Cut::<Message>::rows_to_read(range.extent))
-        .max()?;
-    let select = message::Entity::of_keys(asked("column2"), asked("column3"))
+        .max();
+    let chosen = message::Entity::of_keys(asked("column2"), asked("column3"))
         .filter(
             message::Column::Id
                 .into_simple_expr()
                 .between(asked("column4"), asked("column5")),
         )
         .filter(asked("column6").or(message::in_context()))
-        .order_by(message::Column::Id, order(ranges.first()?))
-        .limit(limit)
-        .into_query();
-    let statement = Query::select()
+        .order_by(message::Column::Id, order.clone())
+        .limit(limit);
+    let mut statement = Query::select();
+    statement
         .column((Alias::new("part"), Asterisk))
         .expr_as(asked("column1"), Alias::new(RANGE))
-        .from_values(rows, Alias::new("asked"))
-        .join_lateral(JoinType::InnerJoin, select, Alias::new("part"), Expr::val(true))
-        .take();
-    Some(statement)
+        .from_values(rows, Alias::new("asked"));
+    if backend == DbBackend::Postgres {
+        let chosen = chosen.into_query();
+        statement.join_lateral(JoinType::InnerJoin, chosen, Alias::new("part"), Expr::val(true));
+    } else {
+        // SQLite knows no LATERAL.
+        let ids = chosen.select_only().column(message::Column::Id).into_query();
+        let is_chosen = part(message::Column::ChatId)
+            .eq(asked("column2"))
+            .and(part(message::Column::Id).in_subquery(ids));
+        statement.join_as(
+            JoinType::InnerJoin,
+            message::Entity,
+            Alias::new("part"),
+            is_chosen,
+        );
+    }
+    statement
+        .order_by(Alias::new(RANGE), Order::Asc)
+        .order_by((Alias::new("part"), message::Column::Id), order)
+        .take()
 }
 
 /// Reads rows range by range, each until it has enough.
