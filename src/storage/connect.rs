@@ -10,6 +10,9 @@ use sea_orm::{
 /// A connection that was used a moment ago is taken to be alive; pinging each time would double a read's round trips.
 const IDLE_BEFORE_PING: Duration = Duration::from_secs(1);
 
+/// From when on a statement is told to be slow.
+const SLOW: Duration = Duration::from_secs(1);
+
 /// Where the rows are and how patient to be.
 #[derive(Clone, Debug)]
 pub struct DatabaseSettings {
@@ -45,7 +48,9 @@ pub async fn connect(settings: &DatabaseSettings) -> Result<Pools, DbErr> {
         .connect_timeout(settings.acquire_timeout)
         .test_before_acquire_if_idle_for(IDLE_BEFORE_PING)
         // The text of each statement, never what is bound to it.
-        .sqlx_logging_level(log::LevelFilter::Debug);
+        .sqlx_logging_level(log::LevelFilter::Debug)
+        // A statement of a thousand values is a page of text: a slow one is not worth that unless it is asked for.
+        .sqlx_slow_statements_logging_settings(log::LevelFilter::Debug, SLOW);
     if DbBackend::Postgres.is_prefix_of(&settings.url) {
         return postgres(options, settings).await;
     }

@@ -1,13 +1,17 @@
-//! A connection that gives up on a client which does not read its answer: such a one would keep the answer in memory
-//! for ever.
+//! A connection that gives up on a client which does not read its answer, since such a one would keep the answer in
+//! memory for ever; and that lets one which is still sending read why it was refused.
 
 use std::io;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Sleep;
+
+/// How long what is still being sent is read and thrown away after the last answer. Closing at once would reset the
+/// connection, and the reset takes the answer with it.
+const LINGER: Duration = Duration::from_secs(2);
 
 /// A stream on which writing fails when nothing could be written for some time.
 pub(super) struct Impatient<S> {
@@ -15,6 +19,10 @@ pub(super) struct Impatient<S> {
     patience: Duration,
     /// Runs while the other side takes nothing.
     stalled: Option<Pin<Box<Sleep>>>,
+    /// Nothing will be written any more.
+    ended: bool,
+    /// Runs once the other side has sent something after that.
+    lingering: Option<Pin<Box<Sleep>>>,
 }
 
 impl<S> Impatient<S> {
@@ -23,6 +31,8 @@ impl<S> Impatient<S> {
             stream,
             patience,
             stalled: None,
+            ended: false,
+            lingering: None,
         }
     }
 
@@ -42,6 +52,29 @@ impl<S> Impatient<S> {
     }
 }
 
+impl<S: AsyncRead + Unpin> Impatient<S> {
+    /// Throws away what still comes; done at once when nothing does.
+    fn linger(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        loop {
+            if let Some(timer) = &mut self.lingering
+                && timer.as_mut().poll(cx).is_ready()
+            {
+                return Poll::Ready(());
+            }
+            let mut bytes = [0; 16 << 10];
+            let mut buffer = ReadBuf::new(&mut bytes);
+            match Pin::new(&mut self.stream).poll_read(cx, &mut buffer) {
+                Poll::Ready(Ok(())) if !buffer.filled().is_empty() => {
+                    self.lingering
+                        .get_or_insert_with(|| Box::pin(tokio::time::sleep(LINGER)));
+                }
+                Poll::Pending if self.lingering.is_some() => return Poll::Pending,
+                _ => return Poll::Ready(()),
+            }
+        }
+    }
+}
+
 impl<S: AsyncRead + Unpin> AsyncRead for Impatient<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
@@ -52,7 +85,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Impatient<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Impatient<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Impatient<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let result = Pin::new(&mut self.stream).poll_write(cx, bytes);
         self.judge(cx, result)
@@ -77,7 +110,11 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Impatient<S> {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let result = Pin::new(&mut self.stream).poll_shutdown(cx);
-        self.judge(cx, result)
+        if !self.ended {
+            let result = Pin::new(&mut self.stream).poll_shutdown(cx);
+            ready!(self.judge(cx, result))?;
+            self.ended = true;
+        }
+        self.linger(cx).map(Ok)
     }
 }
