@@ -17,7 +17,7 @@ use super::entity::{chat, message};
 use crate::chat::{
     cursor::{HistoryView, ThreadOrder},
     id::{MessageId, ThreadId},
-    model::{Message, Thread, ThreadKey},
+    model::{Message, Thread},
     page::{Cut, Extent},
     store::{AgentRange, MessageRange, ThreadFilter, ThreadRange, Walk},
 };
@@ -29,16 +29,6 @@ const EXPORT_THREADS: u64 = 500;
 const PARTS_A_STATEMENT: usize = 200;
 /// The column that says which of several ranges a row is of.
 const RANGE: &str = "range_index";
-
-/// The thread of a key.
-pub fn thread_by_key(team_id: &str, key: &ThreadKey) -> Select<chat::Entity> {
-    chat::Entity::by_key(team_id, key)
-}
-
-/// Threads by their ids.
-pub fn threads_by_id(team_id: &str, ids: &[ThreadId]) -> Select<chat::Entity> {
-    chat::Entity::by_ids(team_id, ids)
-}
 
 /// A page of an agent's threads and one more, newest first.
 pub fn thread_range(team_id: &str, range: &ThreadRange) -> Select<chat::Entity> {
@@ -105,7 +95,7 @@ pub async fn agent_messages<C: ConnectionTrait + StreamTrait>(
     let mut ids: Vec<_> = cut.rows().iter().map(|row| ThreadId(row.chat_id)).collect();
     ids.sort_unstable();
     ids.dedup();
-    let threads = threads(db, threads_by_id(team_id, &ids)).await?;
+    let threads = threads(db, chat::Entity::by_ids(team_id, &ids)).await?;
     let lines: HashMap<_, _> = threads
         .into_iter()
         .map(|thread| (thread.id, thread.context_after))

@@ -11,6 +11,7 @@ use super::{
     append::Append,
     connect::{self, DatabaseSettings, Pools},
     draw::Draw,
+    entity::chat,
     error::{self, Inconsistency},
     import::Import,
     partition, read, schema, secrets,
@@ -167,13 +168,13 @@ impl Store for SqlStore {
     }
 
     async fn threads_by_id(&self, team_id: &str, ids: &[ThreadId]) -> Result<Vec<Thread>> {
-        let select = read::threads_by_id(team_id, ids);
+        let select = chat::Entity::by_ids(team_id, ids);
         self.read(|db| async move { read::threads(&db, select).await })
             .await
     }
 
     async fn thread_by_key(&self, team_id: &str, key: &ThreadKey) -> Result<Option<Thread>> {
-        let select = read::thread_by_key(team_id, key);
+        let select = chat::Entity::by_key(team_id, key);
         Ok(self
             .read(|db| async move { read::threads(&db, select).await })
             .await?
