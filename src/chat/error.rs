@@ -55,6 +55,8 @@ impl Error {
 /// The values of `errors[].extensions.code` and of a problem's `code`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorCode {
+    /// The token is missing, expired or not ours.
+    Unauthenticated,
     /// The viewer may not do this.
     Forbidden,
     /// What is named does not exist, or the viewer may not see it.
@@ -69,6 +71,8 @@ pub enum ErrorCode {
     GraphqlValidationFailed,
     /// The document asks for too much at once.
     QueryTooComplex,
+    /// Too many requests at once.
+    RateLimited,
     /// The database cannot be reached or took too long.
     ServiceUnavailable,
     /// Our fault. Nothing was written.
@@ -80,6 +84,7 @@ impl ErrorCode {
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
+            Self::Unauthenticated => "UNAUTHENTICATED",
             Self::Forbidden => "FORBIDDEN",
             Self::NotFound => "NOT_FOUND",
             Self::InvalidCursor => "INVALID_CURSOR",
@@ -87,6 +92,7 @@ impl ErrorCode {
             Self::Conflict => "CONFLICT",
             Self::GraphqlValidationFailed => "GRAPHQL_VALIDATION_FAILED",
             Self::QueryTooComplex => "QUERY_TOO_COMPLEX",
+            Self::RateLimited => "RATE_LIMITED",
             Self::ServiceUnavailable => "SERVICE_UNAVAILABLE",
             Self::InternalServerError => "INTERNAL_SERVER_ERROR",
         }

@@ -274,6 +274,7 @@ impl Gateway {
     /// [`Error::BadInput`], [`Error::Conflict`], [`Error::Forbidden`], or when the database fails; then nothing was
     /// written.
     pub async fn append_turn(&self, scope: &Scope, draft: TurnDraft) -> Result<Appended> {
+        scope.require_writer()?;
         if !scope.sees_key(&draft.key) {
             return Err(Error::Forbidden("the viewer may not write to this thread"));
         }
@@ -292,7 +293,7 @@ impl Gateway {
     /// Replaces the older turns of a thread, as far as the model goes, by a summary.
     ///
     /// # Errors
-    /// [`Error::BadInput`], [`Error::NotFound`], [`Error::Conflict`] when `through` is not the last message of a
+    /// [`Error::Forbidden`], [`Error::BadInput`], [`Error::NotFound`], [`Error::Conflict`] when `through` is not the last message of a
     /// turn after the present boundary, or when the database fails; then nothing was written.
     pub async fn compact_thread(
         &self,
@@ -301,6 +302,7 @@ impl Gateway {
         summary: String,
         through: MessageId,
     ) -> Result<Drawn> {
+        scope.require_writer()?;
         if summary.trim().is_empty() {
             return Err(Error::bad_input(
                 "summary is what the model gets instead: it is not blank",

@@ -12,6 +12,7 @@ mod open;
 mod progress;
 mod serve;
 mod settings;
+mod token;
 
 use std::{
     env,
@@ -70,6 +71,7 @@ enum Command {
     Import(import::Args),
     Export(export::Args),
     Demo(demo::Args),
+    Token(token::Args),
     /// Print every setting, its value and where it came from
     ///
     /// Secrets, and passwords in URLs, are shown as ***.
@@ -128,13 +130,14 @@ impl Cli {
         telemetry::init(&settings.log);
         match self.command.unwrap_or(Command::Serve(serve::Args::default())) {
             Command::Serve(args) => {
-                serve::refuse_remote(&config, settings.listen)?;
+                serve::refuse_remote(&config, &settings)?;
                 runtime()?.block_on(serve::run(settings, args))
             }
             Command::Migrate => runtime()?.block_on(migrate::run(&settings)),
             Command::Import(args) => runtime()?.block_on(import::run(&settings, &args)),
             Command::Export(args) => runtime()?.block_on(export::run(&settings, args)),
             Command::Demo(args) => runtime()?.block_on(demo::run(&settings, &args)),
+            Command::Token(args) => print(&token::mint(&settings, args)?),
             Command::Config => print(&config::list(&config)),
             Command::Schema => print(&graphql::sdl(&graphql::schema())),
         }

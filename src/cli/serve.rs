@@ -7,14 +7,15 @@ use tempfile::TempDir;
 use tokio::{
     net::TcpListener,
     signal::unix::{SignalKind, signal},
-    task::JoinHandle,
+    task::JoinSet,
 };
 
 use super::{demo, open, settings::Settings};
 use crate::{
     chat::{clock::Clock, gateway::Gateway},
     config::{Config, ConfigError},
-    graphql, http,
+    graphql,
+    http::{self, auth::Auth, rate::Rates},
 };
 
 /// How often the store is asked to do what has to be done from time to time.
@@ -31,13 +32,14 @@ pub(super) struct Args {
 }
 
 /// Without auth everybody who reaches the port may do everything: only this machine may.
-pub(super) fn refuse_remote(config: &Config, listen: SocketAddr) -> Result<(), ConfigError> {
-    if listen.ip().is_loopback() {
+pub(super) fn refuse_remote(config: &Config, settings: &Settings) -> Result<(), ConfigError> {
+    let has_auth = settings.auth_secret.is_some() || settings.auth_jwks.is_some();
+    if has_auth || settings.listen.ip().is_loopback() {
         return Ok(());
     }
     Err(config.wrong(
         "listen",
-        "there is no auth yet, so it has to be a loopback address (127.0.0.1 or [::1]); put a proxy with auth in front",
+        "without auth it has to be a loopback address (127.0.0.1 or [::1]); set auth.secret or auth.jwks to serve others",
     ))
 }
 
@@ -58,8 +60,12 @@ pub(super) async fn run(mut settings: Settings, args: Args) -> Result<()> {
     if scratch.is_some() {
         demo::fill(&gateway, &clock, &demo::Args::small()).await?;
     }
-    let maintenance = maintain(gateway.clone());
-    tracing::warn!("there is no auth: every request acts as role ADMIN of the team \"default\"");
+    let auth = auth(&settings, clock).await?;
+    let rates = Rates::new(&settings.http);
+    let mut chores = JoinSet::new();
+    chores.spawn(maintain(gateway.clone()));
+    chores.spawn(auth.clone().keep_fresh());
+    chores.spawn(rates.clone().forget_the_idle());
     tracing::info!(%address, "serving");
     if scratch.is_some() {
         println!("{}", welcome(address));
@@ -68,29 +74,44 @@ pub(super) async fn run(mut settings: Settings, args: Args) -> Result<()> {
     let router = http::router(http::App {
         gateway,
         schema: graphql::schema(),
+        auth,
+        rates,
         limits: limits.clone(),
     });
     http::serve::serve(listener, router, limits, asked_to_stop()?).await;
-    maintenance.abort();
+    chores.shutdown().await;
     tracing::info!("stopped");
     Ok(())
 }
 
-/// Keeps the store in order, now and every hour.
-fn maintain(gateway: Gateway) -> JoinHandle<()> {
-    tokio::spawn(async move {
-        let mut timer = tokio::time::interval(MAINTENANCE);
-        loop {
-            timer.tick().await;
-            if let Err(error) = gateway.maintain().await {
-                let error = anyhow::Error::from(error);
-                tracing::warn!(
-                    error = format!("{error:#}"),
-                    "maintenance failed; the next is in an hour"
-                );
-            }
+/// How the server tells who is asking.
+async fn auth(settings: &Settings, clock: Clock) -> Result<Auth> {
+    let auth = Auth::new(
+        settings.auth_secret.as_deref(),
+        settings.auth_jwks.as_deref(),
+        clock,
+    )
+    .await
+    .context("the keys of auth.jwks cannot be read")?;
+    if auth.is_open() {
+        tracing::warn!("there is no auth: every request acts as role ADMIN of the team \"default\"");
+    }
+    Ok(auth)
+}
+
+/// Keeps the store in order, now and every hour, for ever.
+async fn maintain(gateway: Gateway) {
+    let mut timer = tokio::time::interval(MAINTENANCE);
+    loop {
+        timer.tick().await;
+        if let Err(error) = gateway.maintain().await {
+            let error = anyhow::Error::from(error);
+            tracing::warn!(
+                error = format!("{error:#}"),
+                "maintenance failed; the next is in an hour"
+            );
         }
-    })
+    }
 }
 
 /// Resolves at SIGTERM or Ctrl-C.

@@ -28,6 +28,8 @@ type Result<T> = std::result::Result<T, ConfigError>;
 pub(super) struct Settings {
     pub listen: SocketAddr,
     pub database: DatabaseSettings,
+    pub auth_secret: Option<String>,
+    pub auth_jwks: Option<String>,
     pub cursor_secrets: Vec<String>,
     pub gateway: GatewayLimits,
     pub http: Limits,
@@ -45,6 +47,8 @@ impl Settings {
                 )
             })?,
             database: database(config)?,
+            auth_secret: auth_secret(config)?,
+            auth_jwks: given(config, "auth.jwks")?,
             cursor_secrets: secrets(config)?,
             gateway: gateway(config)?,
             http: http(config)?,
@@ -140,6 +144,20 @@ fn secrets(config: &Config) -> Result<Vec<String>> {
     Ok(secrets)
 }
 
+fn auth_secret(config: &Config) -> Result<Option<String>> {
+    let secret = given(config, "auth.secret")?;
+    if secret.as_ref().is_some_and(|secret| secret.len() < MIN_SECRET) {
+        let reason = format!("it has to have at least {MIN_SECRET} bytes, as of `openssl rand -base64 32`");
+        return Err(config.wrong("auth.secret", &reason));
+    }
+    Ok(secret)
+}
+
+/// A text that means nothing when it is empty.
+fn given(config: &Config, name: &str) -> Result<Option<String>> {
+    Ok(Some(config.get(name)?).filter(|text: &String| !text.is_empty()))
+}
+
 fn duration(config: &Config, name: &str) -> Result<Duration> {
     let text: String = config.get(name)?;
     humantime::parse_duration(&text)
@@ -224,6 +242,7 @@ mod tests {
             ("limits.header_timeout", "0s"),
             ("limits.request_timeout", "300years"),
             ("cursor.secrets", &short),
+            ("auth.secret", &short[..31]),
             ("log.level", "loud"),
             ("log.format", "xml"),
         ] {

@@ -32,7 +32,7 @@ pub enum ConfigError {
         nearest: Option<String>,
     },
     /// A file that cannot be read.
-    #[error("the settings file {} cannot be read", path.display())]
+    #[error("the settings file {} cannot be read: {source}", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,

@@ -30,7 +30,7 @@ impl Key {
     /// Whether its value must not be seen: such a setting has no flag, for command lines are public.
     #[must_use]
     pub fn is_secret(&self) -> bool {
-        self.name == "cursor.secrets"
+        matches!(self.name.as_str(), "auth.secret" | "cursor.secrets")
     }
 }
 

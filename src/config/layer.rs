@@ -58,6 +58,7 @@ pub(super) fn variables(variables: &[(OsString, OsString)]) -> Result<Layer, Con
         };
         match keys().iter().find(|key| key.variable == name) {
             Some(key) => layer.push(variable(key, name, value)?),
+            None if let Some(key) = named_by_file(name) => layer.push(variable(key, name, &content(value)?)?),
             None if NOT_OURS.iter().any(|prefix| name.starts_with(prefix)) => {}
             None => {
                 let known = keys().iter().map(|key| key.variable.clone());
@@ -70,6 +71,21 @@ pub(super) fn variables(variables: &[(OsString, OsString)]) -> Result<Layer, Con
         }
     }
     Ok(layer)
+}
+
+/// The setting whose value is in a file that a variable names: `THREADLINE_AUTH_SECRET_FILE`.
+fn named_by_file(name: &str) -> Option<&'static Key> {
+    let variable = name.strip_suffix("_FILE")?;
+    keys().iter().find(|key| key.variable == variable)
+}
+
+/// What is in a file, without the line end that editors leave there.
+fn content(path: &OsString) -> Result<OsString, ConfigError> {
+    let text = fs::read_to_string(path).map_err(|source| ConfigError::Unreadable {
+        path: path.into(),
+        source,
+    })?;
+    Ok(text.trim_end_matches(['\r', '\n']).into())
 }
 
 /// The settings on the command line.

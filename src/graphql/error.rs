@@ -8,6 +8,8 @@ use crate::chat::error::{self, Error};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
 #[graphql(remote = "error::ErrorCode")]
 pub enum ErrorCode {
+    /// The token is missing, expired or not ours.
+    Unauthenticated,
     /// The token does not allow this.
     Forbidden,
     /// What a mutation names does not exist, or the viewer may not see it.
@@ -22,6 +24,8 @@ pub enum ErrorCode {
     GraphqlValidationFailed,
     /// The document asks for too much at once.
     QueryTooComplex,
+    /// Too many requests; try again after `extensions.retryAfterSeconds`.
+    RateLimited,
     /// The database cannot be reached or took too long; trying again later may help.
     ServiceUnavailable,
     /// Our fault. Nothing was written.

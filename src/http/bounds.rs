@@ -16,12 +16,18 @@ use http_body_util::{BodyExt, LengthLimitError, Limited};
 use super::{guard::Limits, refusal::Refusal};
 use crate::chat::error::ErrorCode;
 
-/// Reads the body, then runs the rest under the time limit.
-pub(super) async fn bound(State(limits): State<Limits>, request: Request, next: Next) -> Response {
+/// What holds for every answer, whoever made it.
+pub(super) async fn finish(request: Request, next: Next) -> Response {
     let path = request.uri().path().to_owned();
-    let mut response = match answer(&limits, request, next).await {
+    let mut response = match AssertUnwindSafe(next.run(request)).catch_unwind().await {
         Ok(response) => response,
-        Err(refusal) => refusal.at(&path),
+        // The panic itself is in the log already, with its place.
+        Err(_panic) => Refusal::new(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            ErrorCode::InternalServerError,
+            "internal error; nothing was written",
+        )
+        .at(&path),
     };
     let headers = response.headers_mut();
     default(headers, header::X_CONTENT_TYPE_OPTIONS, "nosniff");
@@ -35,25 +41,28 @@ pub(super) async fn bound(State(limits): State<Limits>, request: Request, next: 
     response
 }
 
+/// Reads the body, then runs the rest under the time limit.
+pub(super) async fn bound(State(limits): State<Limits>, request: Request, next: Next) -> Response {
+    let path = request.uri().path().to_owned();
+    answer(&limits, request, next)
+        .await
+        .unwrap_or_else(|refusal| refusal.at(&path))
+}
+
 async fn answer(limits: &Limits, request: Request, next: Next) -> Result<Response, Refusal> {
     let (head, body) = request.into_parts();
     refuse_encoding(&head.headers)?;
     let body = read(limits, &head.headers, body).await?;
-    let run = AssertUnwindSafe(next.run(Request::from_parts(head, Body::from(body)))).catch_unwind();
-    match tokio::time::timeout(limits.request_timeout, run).await {
-        Ok(Ok(response)) => Ok(response),
-        // The panic itself is in the log already, with its place.
-        Ok(Err(_panic)) => Err(Refusal::new(
-            StatusCode::INTERNAL_SERVER_ERROR,
-            ErrorCode::InternalServerError,
-            "internal error; nothing was written",
-        )),
-        Err(_elapsed) => Err(Refusal::new(
-            StatusCode::SERVICE_UNAVAILABLE,
-            ErrorCode::ServiceUnavailable,
-            "the answer took too long; try again later",
-        )),
-    }
+    let run = next.run(Request::from_parts(head, Body::from(body)));
+    tokio::time::timeout(limits.request_timeout, run)
+        .await
+        .map_err(|_elapsed| {
+            Refusal::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                ErrorCode::ServiceUnavailable,
+                "the answer took too long; try again later",
+            )
+        })
 }
 
 /// A body has one length and is sent as it is: two lengths are how requests are smuggled past a proxy, and a

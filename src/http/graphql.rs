@@ -7,54 +7,64 @@ mod params;
 use async_graphql::parser::types::OperationType;
 use axum::{
     body::Bytes,
-    extract::State,
-    http::{HeaderMap, HeaderValue, StatusCode, Uri, header},
+    extract::{Extension, Request, State},
+    http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header},
+    middleware::Next,
     response::Response,
 };
 
 use self::{accept::Media, params::Params};
-use super::{App, assets, guard, refusal::Refusal};
-use crate::{
-    chat::{error::ErrorCode, scope::Scope},
-    graphql::Session,
-};
+use super::{App, assets, auth::Viewer, guard, refusal::Refusal};
+use crate::{chat::error::ErrorCode, graphql::Session};
+
+/// A browser that asks the endpoint for nothing gets the playground, which needs no token.
+pub(super) async fn browse(request: Request, next: Next) -> Response {
+    let is_asked_for = request.method() == Method::GET
+        && accept::wants_html(request.headers())
+        && matches!(Params::from_query(request.uri()), Ok(None));
+    if is_asked_for {
+        return assets::playground(request.headers());
+    }
+    next.run(request).await
+}
 
 /// `POST /graphql`: the parameters are a JSON object.
-pub(super) async fn post(State(app): State<App>, headers: HeaderMap, body: Bytes) -> Response {
+pub(super) async fn post(
+    State(app): State<App>,
+    Extension(viewer): Extension<Viewer>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
     let media = match accept::media(&headers) {
         Ok(media) => media,
         Err(refusal) => return refusal.graphql(Media::Json.as_str()),
     };
     let params = accept::is_json(&headers).and_then(|()| Params::from_json(&body, app.limits.json_values));
     match params {
-        Ok(params) => run(&app, params, media, Method::Post).await,
+        Ok(params) => run(&app, viewer, params, media, &Method::POST).await,
         Err(refusal) => refusal.graphql(media.as_str()),
     }
 }
 
-/// `GET /graphql?query=`: the parameters are those of the URL. A browser that asks for nothing gets the playground.
-pub(super) async fn get(State(app): State<App>, headers: HeaderMap, uri: Uri) -> Response {
-    let params = Params::from_query(&uri);
-    if accept::wants_html(&headers) && matches!(params, Ok(None)) {
-        return assets::playground(&headers);
-    }
+/// `GET /graphql?query=`: the parameters are those of the URL.
+pub(super) async fn get(
+    State(app): State<App>,
+    Extension(viewer): Extension<Viewer>,
+    headers: HeaderMap,
+    uri: Uri,
+) -> Response {
     let media = match accept::media(&headers) {
         Ok(media) => media,
         Err(refusal) => return refusal.graphql(Media::Json.as_str()),
     };
-    match params.and_then(|params| params.ok_or_else(params::no_query)) {
-        Ok(params) => run(&app, params, media, Method::Get).await,
+    let params = Params::from_query(&uri).and_then(|params| params.ok_or_else(params::no_query));
+    match params {
+        Ok(params) => run(&app, viewer, params, media, &Method::GET).await,
         Err(refusal) => refusal.graphql(media.as_str()),
     }
 }
 
-#[derive(PartialEq)]
-enum Method {
-    Get,
-    Post,
-}
-
-async fn run(app: &App, params: Params, media: Media, method: Method) -> Response {
+async fn run(app: &App, viewer: Viewer, params: Params, media: Media, method: &Method) -> Response {
     let Params {
         query,
         operation_name,
@@ -64,12 +74,16 @@ async fn run(app: &App, params: Params, media: Media, method: Method) -> Respons
         Ok(document) => document,
         Err(error) => return answer::refused(vec![error], media),
     };
-    if method == Method::Get && document.operation != OperationType::Query {
+    if method == Method::GET && document.operation != OperationType::Query {
         return only_by_post(media);
+    }
+    // The request itself was counted when it came in.
+    if let Err(refusal) = app.rates.take(&viewer, document.root_fields.saturating_sub(1)) {
+        return refusal.graphql(media.as_str());
     }
     let mut request = async_graphql::Request::new(query)
         .variables(variables)
-        .data(Session::new(app.gateway.clone(), Scope::local()));
+        .data(Session::new(app.gateway.clone(), viewer.scope));
     request.operation_name = operation_name;
     request.set_parsed_query(document.parsed);
     let mut response = app.schema.execute(request).await;

@@ -29,6 +29,8 @@ pub struct Document {
     pub parsed: ExecutableDocument,
     /// What the operation that is going to run does.
     pub operation: OperationType,
+    /// How many fields that has at its root.
+    pub root_fields: u32,
     /// The order that its answer's fields have.
     pub order: Order,
 }
@@ -47,12 +49,13 @@ pub fn check(
     fill(chosen, variables)?;
     absent::leave_out(&mut parsed, operation_name, variables);
     let chosen = choose(&parsed, operation_name)?;
-    cost::measure(&parsed, chosen, variables, limits)?;
+    let root_fields = cost::measure(&parsed, chosen, variables, limits)?;
     let operation = chosen.node.ty;
     let order = Order::of(&parsed, &chosen.node);
     Ok(Document {
         parsed,
         operation,
+        root_fields: u32::try_from(root_fields).unwrap_or(u32::MAX),
         order,
     })
 }

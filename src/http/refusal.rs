@@ -22,6 +22,8 @@ pub(super) struct Refusal {
     status: StatusCode,
     code: ErrorCode,
     message: String,
+    /// After how many seconds it may be tried again, when that is known.
+    retry_after: Option<u64>,
 }
 
 impl Refusal {
@@ -30,6 +32,16 @@ impl Refusal {
             status,
             code,
             message: cut(&message.into()),
+            retry_after: None,
+        }
+    }
+
+    /// 429: too many requests.
+    pub(super) fn too_many(retry_after: u64) -> Self {
+        let message = format!("too many requests; try again in {retry_after} s");
+        Self {
+            retry_after: Some(retry_after),
+            ..Self::new(StatusCode::TOO_MANY_REQUESTS, ErrorCode::RateLimited, message)
         }
     }
 
@@ -53,7 +65,10 @@ impl Refusal {
 
     /// The answer of GraphQL: a request error, which has no `data`.
     pub(super) fn graphql(&self, media: &'static str) -> Response {
-        let error = json!({ "message": self.message, "extensions": { "code": self.code.as_str() } });
+        let mut error = json!({ "message": self.message, "extensions": { "code": self.code.as_str() } });
+        if let Some(seconds) = self.retry_after {
+            error["extensions"]["retryAfterSeconds"] = seconds.into();
+        }
         self.response(media, &json!({ "errors": [error] }))
     }
 
@@ -71,7 +86,11 @@ impl Refusal {
 
     fn response(&self, media: &'static str, body: &serde_json::Value) -> Response {
         let media = HeaderValue::from_static(media);
-        (self.status, [(header::CONTENT_TYPE, media)], body.to_string()).into_response()
+        let mut response = (self.status, [(header::CONTENT_TYPE, media)], body.to_string()).into_response();
+        if let Some(seconds) = self.retry_after {
+            response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
+        }
+        response
     }
 }
 
@@ -87,6 +106,8 @@ impl From<Error> for Refusal {
             tracing::error!(error = %source, "the gateway failed");
         }
         let status = match error.code() {
+            ErrorCode::Unauthenticated => StatusCode::UNAUTHORIZED,
+            ErrorCode::RateLimited => StatusCode::TOO_MANY_REQUESTS,
             ErrorCode::Forbidden => StatusCode::FORBIDDEN,
             ErrorCode::NotFound => StatusCode::NOT_FOUND,
             ErrorCode::Conflict => StatusCode::CONFLICT,

@@ -2,13 +2,13 @@
 
 use async_graphql::{Name, Value};
 use axum::{
-    extract::{Path, Query, State, rejection::PathRejection},
+    extract::{Extension, Path, Query, State, rejection::PathRejection},
     http::{HeaderValue, Uri, header},
     response::{IntoResponse, Response},
 };
 use chrono::{DateTime, SecondsFormat, Utc};
 
-use super::{App, refusal::Refusal};
+use super::{App, auth::Viewer, refusal::Refusal};
 use crate::{
     chat::{
         cursor::{HistoryView, ThreadOrder},
@@ -25,8 +25,12 @@ type Answer = Result<Response, Refusal>;
 type PathOf<T> = Result<Path<T>, PathRejection>;
 
 /// `GET /agents/{agentId}/chat/messages`: a page of an agent's messages over all its threads.
-pub(super) async fn agent_messages(State(app): State<App>, path: PathOf<String>, uri: Uri) -> Answer {
-    let scope = Scope::local();
+pub(super) async fn agent_messages(
+    State(app): State<App>,
+    Extension(Viewer { scope, .. }): Extension<Viewer>,
+    path: PathOf<String>,
+    uri: Uri,
+) -> Answer {
     let agent_id = agent(&scope, readable(path)?)?;
     let page = app
         .gateway
@@ -36,8 +40,12 @@ pub(super) async fn agent_messages(State(app): State<App>, path: PathOf<String>,
 }
 
 /// `GET /agents/{agentId}/chat/threads`: a page of an agent's threads.
-pub(super) async fn threads(State(app): State<App>, path: PathOf<String>, uri: Uri) -> Answer {
-    let scope = Scope::local();
+pub(super) async fn threads(
+    State(app): State<App>,
+    Extension(Viewer { scope, .. }): Extension<Viewer>,
+    path: PathOf<String>,
+    uri: Uri,
+) -> Answer {
     let asked = ThreadsRequest {
         agent_id: agent(&scope, readable(path)?)?,
         channel: None,
@@ -51,10 +59,10 @@ pub(super) async fn threads(State(app): State<App>, path: PathOf<String>, uri: U
 /// `GET /agents/{agentId}/chat/threads/{threadId}/messages`: a page of a thread of this agent.
 pub(super) async fn thread_messages(
     State(app): State<App>,
+    Extension(Viewer { scope, .. }): Extension<Viewer>,
     path: PathOf<(String, String)>,
     uri: Uri,
 ) -> Answer {
-    let scope = Scope::local();
     let (agent_id, thread_id) = readable(path)?;
     let agent_id = agent(&scope, agent_id)?;
     let page = page_request(&uri)?;

@@ -16,13 +16,14 @@ const PAGE: u64 = 200;
 /// How often a list of introspection may hold another one; deeper, every level multiplies the answer.
 const INTROSPECTION_LISTS: u64 = 2;
 
-/// Refuses a document that asks for too much; the complexity is that of the chosen operation.
+/// Refuses a document that asks for too much; the complexity is that of the chosen operation, and so is the number of
+/// fields at the root that is returned.
 pub(super) fn measure(
     document: &ExecutableDocument,
     chosen: &Positioned<OperationDefinition>,
     variables: &Variables,
     limits: &Limits,
-) -> Result<(), ServerError> {
+) -> Result<u64, ServerError> {
     at_most(
         limits.fragments,
         document.fragments.len() as u64,
@@ -40,7 +41,7 @@ pub(super) fn measure(
         limits,
         fragments: HashMap::new(),
     };
-    let (mut fields, mut aliases) = (0_u64, 0_u64);
+    let (mut fields, mut aliases, mut width) = (0_u64, 0_u64, 0_u64);
     for (_, operation) in document.operations.iter() {
         let pos = Some(operation.pos);
         let mut cost = meter.directives(&operation.node.directives)?;
@@ -54,6 +55,7 @@ pub(super) fn measure(
         cost.check(limits, pos)?;
         if std::ptr::eq(operation, chosen) {
             cost.check_complexity(limits, pos)?;
+            width = cost.width;
         }
     }
     at_most(limits.fields, fields, "fields, fragments written out,", None)?;
@@ -64,7 +66,7 @@ pub(super) fn measure(
             .fragment(name, Parent::Other, fragment.pos)?
             .check(limits, Some(fragment.pos))?;
     }
-    Ok(())
+    Ok(width)
 }
 
 fn at_most(limit: usize, count: u64, what: &str, pos: Option<Pos>) -> Result<(), ServerError> {

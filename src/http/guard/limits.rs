@@ -1,6 +1,6 @@
 //! What one request may cost, in one place.
 
-use std::time::Duration;
+use std::{num::NonZeroU32, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
@@ -32,6 +32,14 @@ pub struct Limits {
     pub body_bytes: usize,
     /// The most JSON values in a GraphQL request: the smallest take a hundred times their text in memory.
     pub json_values: usize,
+    /// How many requests a second a token of the roles `widget` and `dashboard` may send.
+    pub person_rate: NonZeroU32,
+    /// How many of these it may send at once.
+    pub person_burst: NonZeroU32,
+    /// How many requests a second a token of the roles `agent` and `admin` may send.
+    pub agent_rate: NonZeroU32,
+    /// How many of these it may send at once.
+    pub agent_burst: NonZeroU32,
     /// How long a client may take to send the head of a request.
     #[serde(with = "human")]
     pub header_timeout: Duration,
@@ -61,12 +69,20 @@ impl Default for Limits {
             directives: 5,
             body_bytes: 4 * 1024 * 1024,
             json_values: 256 * 1024,
+            person_rate: number(50),
+            person_burst: number(100),
+            agent_rate: number(2_000),
+            agent_burst: number(2_000),
             header_timeout: Duration::from_secs(10),
             body_timeout: Duration::from_secs(30),
             request_timeout: Duration::from_secs(15),
             drain_timeout: Duration::from_secs(15),
         }
     }
+}
+
+const fn number(number: u32) -> NonZeroU32 {
+    NonZeroU32::new(number).expect("a default is not zero")
 }
 
 /// Durations as people write them: `15s`, `2m`.

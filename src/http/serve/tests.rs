@@ -45,7 +45,8 @@ async fn start() -> Server {
         .route("/large", get(|| async { vec![0_u8; LARGE] }))
         .route("/takes", get(|| async { tokio::time::sleep(SHORT).await }))
         .route("/hangs", get(std::future::pending::<()>))
-        .layer(middleware::from_fn_with_state(limits.clone(), bounds::bound));
+        .layer(middleware::from_fn_with_state(limits.clone(), bounds::bound))
+        .layer(middleware::from_fn(bounds::finish));
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let (stop, stopped) = oneshot::channel();

@@ -2,9 +2,12 @@
 
 use std::ops::Deref;
 
+use threadline::chat::clock::Clock;
 use threadline::chat::gateway::Gateway;
 use threadline::graphql;
+use threadline::http::auth::Auth;
 use threadline::http::guard::Limits;
+use threadline::http::rate::Rates;
 use threadline::http::{App, router, serve};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -24,10 +27,13 @@ impl TestServer {
 
     /// A server over this door.
     pub async fn start_over(gateway: Gateway) -> Self {
+        let limits = Limits::default();
         let app = App {
             gateway,
             schema: graphql::schema(),
-            limits: Limits::default(),
+            auth: Auth::new(None, None, Clock::default()).await.unwrap(),
+            rates: Rates::new(&limits),
+            limits,
         };
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base = format!("http://{}", listener.local_addr().unwrap());
