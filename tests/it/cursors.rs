@@ -244,12 +244,22 @@ async fn the_limit_may_change_between_pages(db: &Database) {
 
 async fn a_cursor_of_a_server_with_another_key_is_refused_and_a_rotated_one_is_good(db: &Database) {
     let list = List::of_agent("support");
-    let old = Process::start_with_secrets(db, "an old secret of the server that is long enough").await;
+    let old = Process::start_with_env(
+        db,
+        &[(
+            "THREADLINE_CURSOR_SECRETS",
+            "an old secret of the server that is long enough",
+        )],
+    )
+    .await;
     old.say_many(&Key::of("p"), 10).await;
     let (cursor, behind) = a_cursor(&old, &list).await;
-    let rotated = Process::start_with_secrets(
+    let rotated = Process::start_with_env(
         db,
-        "a new secret of the server that is long enough,an old secret of the server that is long enough",
+        &[(
+            "THREADLINE_CURSOR_SECRETS",
+            "a new secret of the server that is long enough,an old secret of the server that is long enough",
+        )],
     )
     .await;
     assert_eq!(rotated.page(&list, 3, Some(&cursor)).await.ids(), behind);

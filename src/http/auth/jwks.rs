@@ -14,7 +14,7 @@ use super::keys::Keys;
 const EVERY: Duration = Duration::from_secs(5 * 60);
 /// How soon a token with an unknown key may have them read again: whoever sends made up ones must not turn this
 /// server against the issuer.
-const AT_MOST_EVERY: Duration = Duration::from_secs(10);
+const AT_MOST_EVERY: Duration = Duration::from_secs(5);
 /// How long reading them may take.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// No issuer has so many keys.

@@ -1,6 +1,6 @@
 //! Talks to a server through its public doors.
 
-use reqwest::header::{CONTENT_TYPE, HeaderValue};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use serde_json::{Value, json};
 
 use super::{Answer, Key, List, Page, Turn};
@@ -18,6 +18,19 @@ impl Client {
         Self {
             base,
             http: reqwest::Client::new(),
+        }
+    }
+
+    /// The same server, asked with a bearer token.
+    pub fn bearing(&self, token: &str) -> Self {
+        let mut headers = HeaderMap::new();
+        headers.insert(AUTHORIZATION, format!("Bearer {token}").parse().unwrap());
+        Self {
+            base: self.base.clone(),
+            http: reqwest::Client::builder()
+                .default_headers(headers)
+                .build()
+                .unwrap(),
         }
     }
 

@@ -5,6 +5,7 @@ pub mod client;
 pub mod command;
 pub mod database;
 pub mod id;
+pub mod issuer;
 pub mod list;
 pub mod process;
 pub mod rows;

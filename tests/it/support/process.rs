@@ -39,15 +39,14 @@ impl Process {
         ]
     }
 
-    /// Starts a server whose cursor secrets are these.
-    pub async fn start_with_secrets(database: &Database, secrets: &str) -> Self {
+    /// Starts a server with settings in its environment, as secrets are given.
+    pub async fn start_with_env(database: &Database, variables: &[(&str, &str)]) -> Self {
         let mut command = threadline(database);
-        command.arg("serve").env("THREADLINE_CURSOR_SECRETS", secrets);
+        command.arg("serve").envs(variables.iter().copied());
         Self::run(command).await
     }
 
     async fn run(mut command: Command) -> Self {
-        command.args(["--listen", "127.0.0.1:0"]);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let output = Arc::new(Mutex::new(String::new()));
@@ -135,6 +134,7 @@ impl Drop for Process {
 pub fn threadline(database: &Database) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_threadline"));
     command.env_clear().env("DATABASE_URL", database.url());
+    command.env("THREADLINE_LISTEN", "127.0.0.1:0");
     command.current_dir(database.folder()).stdin(Stdio::null());
     command
 }
@@ -142,7 +142,7 @@ pub fn threadline(database: &Database) -> Command {
 /// The address in the line that says that the server is serving.
 fn address_in(output: &str) -> Option<String> {
     let line = output.lines().find(|line| line.contains("serving"))?;
-    let address = &line[line.find("127.0.0.1:")?..];
+    let (_, address) = line.split_once("address=")?;
     let end = address.find(|c: char| !matches!(c, '0'..='9' | '.' | ':'));
     Some(address[..end.unwrap_or(address.len())].to_owned())
 }

@@ -12,7 +12,7 @@ use threadline::http::{App, router, serve};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-use super::{Client, Database};
+use super::{Client, Database, issuer};
 
 /// A server over a test's database, on a free port of the loopback, until it is dropped.
 pub struct TestServer {
@@ -27,11 +27,21 @@ impl TestServer {
 
     /// A server over this door.
     pub async fn start_over(gateway: Gateway) -> Self {
-        let limits = Limits::default();
+        let open = Auth::new(None, None, Clock::default()).await.unwrap();
+        Self::start_with(gateway, open, Limits::default()).await
+    }
+
+    /// A server that takes tokens signed with the issuer's secret.
+    pub async fn start_with_auth(gateway: Gateway) -> Self {
+        let auth = Auth::new(Some(issuer::SECRET), None, Clock::default()).await;
+        Self::start_with(gateway, auth.unwrap(), Limits::default()).await
+    }
+
+    pub async fn start_with(gateway: Gateway, auth: Auth, limits: Limits) -> Self {
         let app = App {
             gateway,
             schema: graphql::schema(),
-            auth: Auth::new(None, None, Clock::default()).await.unwrap(),
+            auth,
             rates: Rates::new(&limits),
             limits,
         };

@@ -1,0 +1,8 @@
+//! Who may do what: tokens, roles, and what belongs to others.
+
+mod command;
+mod jwks;
+mod rates;
+mod roles;
+mod tenants;
+mod tokens;
