@@ -114,14 +114,18 @@ impl Scope {
         })
     }
 
+    /// The scope of whoever has the database at hand: role ADMIN of a team.
+    ///
+    /// # Errors
+    /// [`Error::BadInput`] when the team's id is none.
+    pub fn admin_of(team_id: &str) -> Result<Self> {
+        Self::new(team_id.to_owned(), ViewerRole::Admin, Narrowing::default())
+    }
+
     /// The scope of a server without any auth: role ADMIN of the team [`DEFAULT_TEAM`].
     #[must_use]
     pub fn local() -> Self {
-        Self {
-            team_id: DEFAULT_TEAM.to_owned(),
-            role: ViewerRole::Admin,
-            narrowed_to: Narrowing::default(),
-        }
+        Self::admin_of(DEFAULT_TEAM).expect("the default team has a name")
     }
 
     /// The team whose chats can be seen.

@@ -55,49 +55,57 @@ impl Sink {
     }
 }
 
-/// Hands the turns that `produce` pushes to the gateway, while it makes the next ones. Says how many were new.
-pub(super) async fn import(
-    gateway: &Gateway,
-    mode: Mode,
-    progress: &Progress,
-    produce: impl FnOnce(&mut Sink) -> Result<()> + Send + 'static,
-) -> Result<u64> {
-    let (batches, mut ready) = mpsc::channel(2);
-    let producer = tokio::task::spawn_blocking(move || {
-        let mut sink = Sink {
-            batches,
-            turns: Vec::new(),
-            messages: 0,
-            bytes: 0,
-        };
-        produce(&mut sink)?;
-        sink.flush();
-        Ok(())
-    });
-    let mut new = 0;
-    while let Some(turns) = ready.recv().await {
-        let messages: usize = turns.iter().map(|turn| turn.messages.len()).sum();
-        new += import_batch(gateway, mode, turns).await?;
-        progress.advance(messages as u64);
-    }
-    producer.await?.map(|()| new)
+/// A team's chats, to be filled.
+pub(super) struct Team<'a> {
+    pub(super) gateway: &'a Gateway,
+    pub(super) scope: &'a Scope,
 }
 
-async fn import_batch(gateway: &Gateway, mode: Mode, turns: Vec<ImportedTurn>) -> Result<u64> {
-    let scope = Scope::local();
-    let refused = match gateway.import(&scope, turns.clone(), mode == Mode::Write).await {
-        Ok(new) => return Ok(new),
-        Err(error @ (Error::Conflict(_) | Error::BadInput(_))) => error,
-        Err(error) => return Err(anyhow!(error).context("run it again to go on where it stopped")),
-    };
-    // One of them is the culprit: found by asking for each alone, which only a failure pays for.
-    for turn in turns {
-        let line = turn.line;
-        match gateway.import(&scope, vec![turn], false).await {
-            Err(what) if line > 0 => return Err(ImportError { line, what }.into()),
-            Err(what) => return Err(what.into()),
-            Ok(_) => {}
+impl Team<'_> {
+    /// Hands the turns that `produce` pushes to the gateway, while it makes the next ones. Says how many were new.
+    pub(super) async fn import(
+        &self,
+        mode: Mode,
+        progress: &Progress,
+        produce: impl FnOnce(&mut Sink) -> Result<()> + Send + 'static,
+    ) -> Result<u64> {
+        let (batches, mut ready) = mpsc::channel(2);
+        let producer = tokio::task::spawn_blocking(move || {
+            let mut sink = Sink {
+                batches,
+                turns: Vec::new(),
+                messages: 0,
+                bytes: 0,
+            };
+            produce(&mut sink)?;
+            sink.flush();
+            Ok(())
+        });
+        let mut new = 0;
+        while let Some(turns) = ready.recv().await {
+            let messages: usize = turns.iter().map(|turn| turn.messages.len()).sum();
+            new += self.import_batch(mode, turns).await?;
+            progress.advance(messages as u64);
         }
+        producer.await?.map(|()| new)
     }
-    Err(refused.into())
+
+    async fn import_batch(&self, mode: Mode, turns: Vec<ImportedTurn>) -> Result<u64> {
+        let write = mode == Mode::Write;
+        let refused = match self.gateway.import(self.scope, turns.clone(), write).await {
+            Ok(new) => return Ok(new),
+            Err(error @ (Error::Conflict(_) | Error::BadInput(_))) => error,
+            Err(error) => return Err(anyhow!(error).context("run it again to go on where it stopped")),
+        };
+        // One of them is the culprit: found by asking for each alone, which only a failure pays for.
+        for turn in turns {
+            let line = turn.line;
+            match self.gateway.import(self.scope, vec![turn], false).await {
+                Err(what) if line > 0 => return Err(ImportError { line, what }.into()),
+                Err(what) => return Err(what.into()),
+                Ok(_) => {}
+            }
+        }
+        Err(refused.into())
+    }
 }

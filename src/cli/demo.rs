@@ -10,7 +10,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use indicatif::HumanCount;
 
 use super::{
-    batches::{self, Mode},
+    batches::{Mode, Team},
     open,
     progress::{Progress, Unit},
     settings::Settings,
@@ -112,8 +112,12 @@ pub(super) async fn fill(gateway: &Gateway, clock: &Clock, args: &Args) -> Resul
     let sizes = args.sizes()?;
     let start = start(gateway, clock, sizes, args.seed).await?;
     let script = Script::new(sizes, args.seed, start);
+    let team = Team {
+        gateway,
+        scope: &Scope::local(),
+    };
     let progress = Progress::new("making the sample", sizes.messages, Unit::Messages);
-    batches::import(gateway, Mode::Write, &progress, move |sink| {
+    team.import(Mode::Write, &progress, move |sink| {
         script.play(|turn| sink.push(turn));
         Ok(())
     })

@@ -16,7 +16,7 @@ use crate::chat::{
     gateway::Gateway,
     id::ThreadId,
     model::{Message, Thread},
-    scope::Scope,
+    scope::{DEFAULT_TEAM, Scope},
     store::ThreadFilter,
 };
 
@@ -29,6 +29,9 @@ const AHEAD: usize = 4;
 /// `threadline import` reads. Importing an export into an empty database gives the same pages and ids.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
+    /// The team whose threads they are
+    #[arg(long, value_name = "ID", default_value = DEFAULT_TEAM, value_parser = Scope::admin_of)]
+    team: Scope,
     /// Only this agent's threads
     #[arg(long, value_name = "ID")]
     agent: Option<String>,
@@ -49,7 +52,7 @@ pub(super) async fn run(settings: &Settings, args: Args) -> Result<()> {
     };
     let export = Export {
         gateway: open::gateway(settings, &Clock::default()).await?,
-        scope: Scope::local(),
+        scope: args.team,
     };
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     let written = match export.threads(&filter, &mut out).await {

@@ -5,7 +5,7 @@ use std::{path::PathBuf, sync::Arc};
 use anyhow::{Context, Result, bail};
 
 use super::{
-    batches::{self, Mode},
+    batches::{Mode, Team},
     input::Input,
     open,
     progress::{Progress, Unit, counted},
@@ -13,8 +13,8 @@ use super::{
 };
 use crate::chat::{
     clock::Clock,
-    gateway::Gateway,
     import::{Check, Plan, Rules, Turns},
+    scope::{DEFAULT_TEAM, Scope},
 };
 
 /// JSON may spell a byte of content with six, and a line holds more than its content.
@@ -40,6 +40,9 @@ Every setting is a flag here as well: see `threadline --help`."#;
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = LINES)]
 pub(super) struct Args {
+    /// The team that they are for
+    #[arg(long, value_name = "ID", default_value = DEFAULT_TEAM, value_parser = Scope::admin_of)]
+    team: Scope,
     /// The file, or - for standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
@@ -49,16 +52,20 @@ pub(super) async fn run(settings: &Settings, args: &Args) -> Result<()> {
     let clock = Clock::default();
     let import = Import {
         input: Arc::new(Input::open(&args.file)?),
-        rules: Rules::new(settings.gateway.write, &clock),
+        rules: Rules::new(args.team.team_id(), settings.gateway.write, &clock),
         longest_line: longest_line(settings),
     };
     let plan = Arc::new(import.check()?);
     let gateway = open::gateway(settings, &clock).await?;
+    let team = Team {
+        gateway: &gateway,
+        scope: &args.team,
+    };
     import
-        .turns(&gateway, &plan, Mode::Check)
+        .turns(&team, &plan, Mode::Check)
         .await
         .context("nothing was imported")?;
-    let new = import.turns(&gateway, &plan, Mode::Write).await?;
+    let new = import.turns(&team, &plan, Mode::Write).await?;
     let there = match plan.turns - new {
         0 => String::new(),
         there => format!("; {} there already", counted(there, "was", "were")),
@@ -96,7 +103,7 @@ impl Import {
     }
 
     /// Reads everything again, into the gateway.
-    async fn turns(&self, gateway: &Gateway, plan: &Arc<Plan>, mode: Mode) -> Result<u64> {
+    async fn turns(&self, team: &Team<'_>, plan: &Arc<Plan>, mode: Mode) -> Result<u64> {
         let what = match mode {
             Mode::Check => "checking against the database",
             Mode::Write => "importing",
@@ -104,7 +111,7 @@ impl Import {
         let progress = Progress::new(what, plan.messages, Unit::Messages);
         let (input, plan) = (Arc::clone(&self.input), Arc::clone(plan));
         let (rules, longest_line) = (self.rules, self.longest_line);
-        batches::import(gateway, mode, &progress, move |sink| {
+        team.import(mode, &progress, move |sink| {
             let mut turns = Turns::new(rules, &plan);
             let mut lines = input.lines(longest_line)?;
             while let Some((line, _)) = lines.next()? {

@@ -38,7 +38,7 @@ pub struct Tokens {
 
 enum Source {
     Secret(Arc<Keys>),
-    Jwks(Jwks),
+    Jwks(Box<Jwks>),
 }
 
 /// Whom the request speaks for, as its handler is told.
@@ -61,7 +61,7 @@ impl Auth {
         let keys = match jwks {
             None if secret.is_none() => return Ok(Self::Open),
             None => Source::Secret(Arc::new(fixed)),
-            Some(source) => Source::Jwks(Jwks::open(source, fixed).await?),
+            Some(source) => Source::Jwks(Box::new(Jwks::open(source, fixed).await?)),
         };
         Ok(Self::Tokens(Arc::new(Tokens { keys, clock })))
     }

@@ -127,7 +127,7 @@ impl Append {
 
     /// A failed turn: nothing is stored, and it must not be one that was.
     async fn fail(&self, db: &DatabaseTransaction, thread: Thread) -> Result<Appended, Failure> {
-        let stored = turn::Entity::of_thread(thread.id, [self.turn.turn_id.as_str()])
+        let stored = turn::Entity::of_thread(&thread, [self.turn.turn_id.as_str()])
             .one(db)
             .await?;
         if stored.is_some() {
@@ -143,7 +143,7 @@ impl Append {
 
     /// Answers with the stored turn, if this is the same one.
     async fn replay(&self, db: &DatabaseTransaction, thread: Thread) -> Result<Appended, Failure> {
-        let stored = turn::Entity::of_thread(thread.id, [self.turn.turn_id.as_str()])
+        let stored = turn::Entity::of_thread(&thread, [self.turn.turn_id.as_str()])
             .one(db)
             .await?;
         let stored = stored.ok_or(Inconsistency("a turn key is there and is not"))?;

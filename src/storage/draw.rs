@@ -104,9 +104,7 @@ impl Draw {
             && let Some(of) = &message.turn
             && thread.context_after.is_none_or(|after| through > after)
         {
-            let turn = turn::Entity::of_thread(thread.id, [of.id.as_str()])
-                .one(db)
-                .await?;
+            let turn = turn::Entity::of_thread(thread, [of.id.as_str()]).one(db).await?;
             if turn.is_some_and(|turn| turn.last_message_id == through.0) {
                 return Ok(());
             }

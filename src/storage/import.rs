@@ -300,7 +300,7 @@ async fn stored_turns(
     let ids: Vec<_> = turns.iter().filter_map(|turn| turn.turn_id()).collect();
     let mut stored = HashMap::new();
     for ids in ids.chunks(TURNS_A_LOOKUP) {
-        let rows = turn::Entity::of_thread(thread.id, ids.iter().copied())
+        let rows = turn::Entity::of_thread(thread, ids.iter().copied())
             .all(db)
             .await?;
         stored.extend(rows.into_iter().map(|row| (row.turn_key, row.body_hash)));

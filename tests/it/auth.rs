@@ -4,5 +4,6 @@ mod command;
 mod jwks;
 mod rates;
 mod roles;
+mod statements;
 mod tenants;
 mod tokens;

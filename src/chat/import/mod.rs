@@ -69,15 +69,18 @@ pub struct Rules {
     pub limits: WriteLimits,
     /// No time in it is later than this.
     pub latest: DateTime<Utc>,
+    /// Stands for the team: two teams may have threads of one key, and those need two ids.
+    pub team: [u8; 16],
 }
 
 impl Rules {
     /// The rules of an input that is read now.
     #[must_use]
-    pub fn new(limits: WriteLimits, clock: &Clock) -> Self {
+    pub fn new(team_id: &str, limits: WriteLimits, clock: &Clock) -> Self {
         Self {
             limits,
             latest: clock.now() + CLOCK_SKEW,
+            team: place::digest(&[team_id.as_bytes()]),
         }
     }
 }

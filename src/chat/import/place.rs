@@ -103,7 +103,7 @@ impl Reader {
         let (thread_id, thread_created_at) = match known.made {
             Some(made) => made,
             None => {
-                let made = known.make(thread, line.created_at);
+                let made = known.make(digest(&[&self.rules.team, &thread]), line.created_at);
                 if !self.thread_ids.insert(made.0.0) {
                     return Err(Error::bad_input("another thread had this thread's id before"));
                 }
@@ -129,12 +129,12 @@ impl Reader {
 
 impl Known {
     /// Gives the thread its id and time, at its first message.
-    fn make(&mut self, thread: Digest, first_message_at: DateTime<Utc>) -> (ThreadId, DateTime<Utc>) {
+    fn make(&mut self, hash: Digest, first_message_at: DateTime<Utc>) -> (ThreadId, DateTime<Utc>) {
         let (id, created_at) = self.declared.unwrap_or_default();
         let created_at = created_at
             .or(id.map(|id| id::time_of(id.0)))
             .unwrap_or(first_message_at);
-        let id = id.unwrap_or_else(|| ThreadId(id::at(created_at, fill(&thread))));
+        let id = id.unwrap_or_else(|| ThreadId(id::at(created_at, fill(&hash))));
         *self.made.insert((id, created_at))
     }
 

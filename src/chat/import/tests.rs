@@ -18,6 +18,7 @@ fn rules() -> Rules {
     Rules {
         limits: GatewayLimits::default().write,
         latest: time(1_000_000_000),
+        team: [0; 16],
     }
 }
 

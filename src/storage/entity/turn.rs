@@ -4,7 +4,7 @@
 
 use sea_orm::{Select, entity::prelude::*};
 
-use crate::chat::{id::ThreadId, turn};
+use crate::chat::{model::Thread, turn};
 
 /// A row of `turn`.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
@@ -37,12 +37,12 @@ pub fn key(turn_id: &str) -> Uuid {
 }
 
 impl Entity {
-    /// Turns of a thread by their ids.
+    /// Turns of a thread by their ids. A turn has no team of its own: the thread was found by its team.
     #[must_use]
-    pub fn of_thread<'a>(thread_id: ThreadId, turn_ids: impl IntoIterator<Item = &'a str>) -> Select<Self> {
+    pub fn of_thread<'a>(thread: &Thread, turn_ids: impl IntoIterator<Item = &'a str>) -> Select<Self> {
         let keys = turn_ids.into_iter().map(key);
         Self::find()
-            .filter(Column::ChatId.eq(thread_id.0))
+            .filter(Column::ChatId.eq(thread.id.0))
             .filter(Column::TurnKey.is_in(keys))
     }
 }

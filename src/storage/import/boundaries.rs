@@ -112,7 +112,7 @@ async fn check_turns<'a>(
             .filter(message::Column::Id.is_in(ids.iter().copied()));
         let found: Vec<_> = outlines(db, message::outline(select)).await?.collect();
         let names = found.iter().filter_map(|(_, row)| row.turn_id.as_deref());
-        let turns = turn::Entity::of_thread(thread.id, names).all(db).await?;
+        let turns = turn::Entity::of_thread(thread, names).all(db).await?;
         let lasts: HashMap<_, _> = turns
             .into_iter()
             .map(|turn| (turn.turn_key, turn.last_message_id))
