@@ -90,6 +90,7 @@ impl Setting {
                 || number.to_f64().unwrap_or_default().to_string(),
                 |number| number.to_string(),
             ),
+            Value::Bool(_, yes) => yes.to_string(),
             other => other.to_actual().to_string(),
         }
     }
@@ -272,6 +273,19 @@ mod tests {
                 refused.contains("The deepest field of a GraphQL document"),
                 "{refused}"
             );
+        }
+    }
+
+    #[test]
+    fn a_switch_is_true_or_false_and_nothing_else() {
+        for (text, yes) in [("true", true), ("false", false)] {
+            let config = load(&[("THREADLINE_GRAPHQL_INTROSPECTION", text)], &[]).unwrap();
+            assert_eq!(config.get::<bool>("graphql.introspection").unwrap(), yes);
+            assert_eq!(config.setting("graphql.introspection").shown(), text);
+        }
+        for wrong in ["no", "1", "True", ""] {
+            let refused = refusal(&[("THREADLINE_GRAPHQL_INTROSPECTION", wrong)]);
+            assert!(refused.contains("it has to be true or false"), "{refused}");
         }
     }
 

@@ -9,6 +9,7 @@ mod import;
 mod input;
 mod migrate;
 mod open;
+mod open_files;
 mod progress;
 mod serve;
 mod settings;
@@ -131,6 +132,7 @@ impl Cli {
         match self.command.unwrap_or(Command::Serve(serve::Args::default())) {
             Command::Serve(args) => {
                 serve::refuse_remote(&config, &settings)?;
+                serve::refuse_every_page(&config, &settings)?;
                 runtime()?.block_on(serve::run(settings, args))
             }
             Command::Migrate => runtime()?.block_on(migrate::run(&settings)),

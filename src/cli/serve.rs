@@ -10,11 +10,10 @@ use tokio::{
     task::JoinSet,
 };
 
-use super::{demo, open, settings::Settings};
+use super::{demo, open, open_files, settings::Settings};
 use crate::{
     chat::{clock::Clock, gateway::Gateway},
     config::{Config, ConfigError},
-    graphql,
     http::{self, auth::Auth, rate::Rates},
 };
 
@@ -33,8 +32,7 @@ pub(super) struct Args {
 
 /// Without auth everybody who reaches the port may do everything: only this machine may.
 pub(super) fn refuse_remote(config: &Config, settings: &Settings) -> Result<(), ConfigError> {
-    let has_auth = settings.auth_secret.is_some() || settings.auth_jwks.is_some();
-    if has_auth || settings.listen.ip().is_loopback() {
+    if settings.has_auth() || settings.listen.ip().is_loopback() {
         return Ok(());
     }
     Err(config.wrong(
@@ -43,7 +41,19 @@ pub(super) fn refuse_remote(config: &Config, settings: &Settings) -> Result<(), 
     ))
 }
 
+/// Without auth a page that may read answers may do everything.
+pub(super) fn refuse_every_page(config: &Config, settings: &Settings) -> Result<(), ConfigError> {
+    if settings.has_auth() || !settings.surface.origins.is_every() {
+        return Ok(());
+    }
+    Err(config.wrong(
+        "cors.origins",
+        "without auth every page on the web could read and write every chat: list the origins, or set auth.secret or auth.jwks",
+    ))
+}
+
 pub(super) async fn run(mut settings: Settings, args: Args) -> Result<()> {
+    open_files::allow(settings.http.connections);
     let listener = TcpListener::bind(settings.listen).await.with_context(|| {
         format!(
             "cannot listen on {}; choose another address with --listen, like 127.0.0.1:8081",
@@ -68,15 +78,16 @@ pub(super) async fn run(mut settings: Settings, args: Args) -> Result<()> {
     chores.spawn(rates.clone().forget_the_idle());
     tracing::info!(%address, "serving");
     if scratch.is_some() {
-        println!("{}", welcome(address));
+        println!("{}", welcome(address, settings.surface.graphiql));
     }
     let limits = settings.http;
     let router = http::router(http::App {
         gateway,
-        schema: graphql::schema(),
+        schema: settings.surface.schema(),
         auth,
         rates,
         limits: limits.clone(),
+        surface: settings.surface,
     });
     http::serve::serve(listener, router, limits, asked_to_stop()?).await;
     chores.shutdown().await;
@@ -144,16 +155,21 @@ impl Scratch {
     }
 }
 
-fn welcome(address: SocketAddr) -> String {
+fn welcome(address: SocketAddr, graphiql: bool) -> String {
+    let graphiql = match graphiql {
+        true => {
+            format!("\n  GraphiQL   http://{address}/graphiql (opens with a query: press its play button)")
+        }
+        false => String::new(),
+    };
     format!(
         r#"
 Threadline is running with sample threads, in a scratch database that is gone afterwards.
-
-  GraphiQL   http://{address}/graphiql
+{graphiql}
   GraphQL    http://{address}/graphql
   REST       http://{address}/agents/support/chat/messages?limit=5
 
-GraphiQL opens with a query: press its play button. Or, in another terminal:
+In another terminal:
 
   curl -s http://{address}/graphql -H 'content-type: application/json' -d '{{"query":
     "{{ agent(id: \"support\") {{ threads(limit: 2) {{ items {{ personId messages(limit: 3) {{ items {{ role text }} }} }} }} }} }}"}}'

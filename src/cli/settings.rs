@@ -1,5 +1,7 @@
 //! The settings as the parts want them, checked.
 
+mod surface;
+
 use std::{net::SocketAddr, ops::RangeInclusive, time::Duration};
 
 use url::Url;
@@ -7,7 +9,7 @@ use url::Url;
 use crate::{
     chat::{gateway::GatewayLimits, turn::WriteLimits},
     config::{Config, ConfigError},
-    http::guard::Limits,
+    http::{Surface, guard::Limits},
     storage::DatabaseSettings,
     telemetry::{self, Log},
 };
@@ -33,12 +35,19 @@ pub(super) struct Settings {
     pub cursor_secrets: Vec<String>,
     pub gateway: GatewayLimits,
     pub http: Limits,
+    pub surface: Surface,
     pub log: Log,
 }
 
 impl Settings {
+    /// Whether requests need tokens.
+    pub(super) fn has_auth(&self) -> bool {
+        self.auth_secret.is_some() || self.auth_jwks.is_some()
+    }
+
     pub(super) fn read(config: &Config) -> Result<Self> {
         let listen: String = config.get("listen")?;
+        let http = http(config)?;
         Ok(Self {
             listen: listen.parse().map_err(|_| {
                 config.wrong(
@@ -51,7 +60,8 @@ impl Settings {
             auth_jwks: given(config, "auth.jwks")?,
             cursor_secrets: secrets(config)?,
             gateway: gateway(config)?,
-            http: http(config)?,
+            surface: surface::read(config, &http)?,
+            http,
             log: log(config)?,
         })
     }
@@ -206,6 +216,7 @@ mod tests {
         let settings = read(&[]).unwrap();
         assert_eq!(settings.gateway, GatewayLimits::default());
         assert_eq!(settings.http, Limits::default());
+        assert_eq!(settings.surface, Surface::default());
         assert_eq!(settings.database.statement_timeout, Duration::from_secs(5));
         assert!(settings.listen.ip().is_loopback() && settings.cursor_secrets.is_empty());
     }
@@ -241,6 +252,9 @@ mod tests {
             ("limits.body_timeout", "soon"),
             ("limits.header_timeout", "0s"),
             ("limits.request_timeout", "300years"),
+            ("limits.documents", "no such file"),
+            ("graphql.graphiql", "off"),
+            ("cors.origins", "https://app.example.com/"),
             ("cursor.secrets", &short),
             ("auth.secret", &short[..31]),
             ("log.level", "loud"),

@@ -130,6 +130,9 @@ fn read(key: &Key, text: &str) -> Value {
         Value::Num(..) => text
             .parse::<u64>()
             .map_or_else(|_| Value::from(text), Value::from),
+        Value::Bool(..) => text
+            .parse::<bool>()
+            .map_or_else(|_| Value::from(text), Value::from),
         _ => Value::from(text),
     }
 }
@@ -139,6 +142,8 @@ pub(super) fn typed(key: &Key, value: &Value) -> Result<(), &'static str> {
     match (&key.default, value) {
         (Value::String(..), Value::String(..)) => Ok(()),
         (Value::String(..), _) => Err("a text, in quotes"),
+        (Value::Bool(..), Value::Bool(..)) => Ok(()),
+        (Value::Bool(..), _) => Err("true or false"),
         (_, Value::Num(_, number)) if whole(number).is_some_and(|number| number >= 1) => Ok(()),
         _ => Err("a whole number of at least 1"),
     }

@@ -14,7 +14,7 @@ mod scalar;
 mod session;
 mod thread;
 
-use async_graphql::{EmptySubscription, SDLExportOptions};
+use async_graphql::{EmptySubscription, SDLExportOptions, SchemaBuilder};
 
 pub use error::ErrorCode;
 pub use mutation::Mutation;
@@ -28,9 +28,17 @@ pub type Schema = async_graphql::Schema<Query, Mutation, EmptySubscription>;
 /// Builds the schema. Each request brings its own [`Session`].
 #[must_use]
 pub fn schema() -> Schema {
-    Schema::build(Query, Mutation, EmptySubscription)
-        .register_output_type::<ErrorCode>()
-        .finish()
+    builder().finish()
+}
+
+/// The same schema, which does not tell what is in it: neither when asked nor as a hint in an error.
+#[must_use]
+pub fn hidden_schema() -> Schema {
+    builder().disable_introspection().disable_suggestions().finish()
+}
+
+fn builder() -> SchemaBuilder<Query, Mutation, EmptySubscription> {
+    Schema::build(Query, Mutation, EmptySubscription).register_output_type::<ErrorCode>()
 }
 
 /// The schema in the definition language, as `schema.graphql` has it.

@@ -13,7 +13,7 @@ use super::refusal::Refusal;
 #[folder = "web/graphiql/assets"]
 struct Graphiql;
 
-/// What the page may load: its own files. CodeMirror and the pop-ups place themselves by inline styles.
+/// What the page may load: its own files, and pictures and fonts written out in its styles.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
     font-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 

@@ -1,12 +1,11 @@
-//! What holds for every request: its body is bounded in size and time, its answer in time, a panic is an answer,
-//! and every answer carries the headers that keep browsers from guessing.
+//! What holds for every request: its body is bounded in size and time, its answer in time, and a panic is an answer.
 
 use std::panic::AssertUnwindSafe;
 
 use axum::{
     body::{Body, Bytes},
     extract::{Request, State},
-    http::{HeaderMap, HeaderValue, StatusCode, header},
+    http::{HeaderMap, StatusCode, header},
     middleware::Next,
     response::Response,
 };
@@ -16,10 +15,10 @@ use http_body_util::{BodyExt, LengthLimitError, Limited};
 use super::{guard::Limits, refusal::Refusal};
 use crate::chat::error::ErrorCode;
 
-/// What holds for every answer, whoever made it.
-pub(super) async fn finish(request: Request, next: Next) -> Response {
+/// A panic is an answer.
+pub(super) async fn catch(request: Request, next: Next) -> Response {
     let path = request.uri().path().to_owned();
-    let mut response = match AssertUnwindSafe(next.run(request)).catch_unwind().await {
+    match AssertUnwindSafe(next.run(request)).catch_unwind().await {
         Ok(response) => response,
         // The panic itself is in the log already, with its place.
         Err(_panic) => Refusal::new(
@@ -28,17 +27,7 @@ pub(super) async fn finish(request: Request, next: Next) -> Response {
             "internal error; nothing was written",
         )
         .at(&path),
-    };
-    let headers = response.headers_mut();
-    default(headers, header::X_CONTENT_TYPE_OPTIONS, "nosniff");
-    default(headers, header::REFERRER_POLICY, "no-referrer");
-    default(headers, header::CACHE_CONTROL, "no-store");
-    default(
-        headers,
-        header::CONTENT_SECURITY_POLICY,
-        "default-src 'none'; frame-ancestors 'none'",
-    );
-    response
+    }
 }
 
 /// Reads the body, then runs the rest under the time limit.
@@ -101,8 +90,4 @@ async fn read(limits: &Limits, headers: &HeaderMap, body: Body) -> Result<Bytes,
 fn too_large(limits: &Limits) -> Refusal {
     let message = format!("a body has at most {} bytes", limits.body_bytes);
     Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, ErrorCode::BadUserInput, message)
-}
-
-fn default(headers: &mut HeaderMap, name: header::HeaderName, value: &'static str) {
-    headers.entry(name).or_insert(HeaderValue::from_static(value));
 }

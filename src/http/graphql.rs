@@ -14,7 +14,7 @@ use axum::{
 };
 
 use self::{accept::Media, params::Params};
-use super::{App, assets, auth::Viewer, guard, refusal::Refusal};
+use super::{App, assets, auth::Viewer, documents, guard, refusal::Refusal};
 use crate::{chat::error::ErrorCode, graphql::Session};
 
 /// A browser that asks the endpoint for nothing gets the playground, which needs no token.
@@ -57,7 +57,7 @@ pub(super) async fn get(
         Ok(media) => media,
         Err(refusal) => return refusal.graphql(Media::Json.as_str()),
     };
-    let params = Params::from_query(&uri).and_then(|params| params.ok_or_else(params::no_query));
+    let params = Params::from_query(&uri).and_then(|params| params.ok_or_else(params::nothing_asked));
     match params {
         Ok(params) => run(&app, viewer, params, media, &Method::GET).await,
         Err(refusal) => refusal.graphql(media.as_str()),
@@ -66,11 +66,18 @@ pub(super) async fn get(
 
 async fn run(app: &App, viewer: Viewer, params: Params, media: Media, method: &Method) -> Response {
     let Params {
-        query,
+        asked,
         operation_name,
         mut variables,
     } = params;
+    let query = match documents::choose(app.surface.documents.as_deref(), asked) {
+        Ok(query) => query,
+        Err(refusal) => return refusal.graphql(media.as_str()),
+    };
     let document = match guard::check(&query, operation_name.as_deref(), &mut variables, &app.limits) {
+        Ok(document) if document.introspects && !app.surface.introspection => {
+            return answer::refused(vec![guard::no_introspection()], media);
+        }
         Ok(document) => document,
         Err(error) => return answer::refused(vec![error], media),
     };

@@ -31,6 +31,8 @@ pub struct Document {
     pub operation: OperationType,
     /// How many fields that has at its root.
     pub root_fields: u32,
+    /// Whether it asks for the schema.
+    pub introspects: bool,
     /// The order that its answer's fields have.
     pub order: Order,
 }
@@ -49,15 +51,30 @@ pub fn check(
     fill(chosen, variables)?;
     absent::leave_out(&mut parsed, operation_name, variables);
     let chosen = choose(&parsed, operation_name)?;
-    let root_fields = cost::measure(&parsed, chosen, variables, limits)?;
+    let asked = cost::measure(&parsed, chosen, variables, limits)?;
     let operation = chosen.node.ty;
     let order = Order::of(&parsed, &chosen.node);
     Ok(Document {
         parsed,
         operation,
-        root_fields: u32::try_from(root_fields).unwrap_or(u32::MAX),
+        root_fields: u32::try_from(asked.root_fields).unwrap_or(u32::MAX),
+        introspects: asked.introspects,
         order,
     })
+}
+
+/// Checks a document that may come with any variables: each is taken to be 1, the smallest limit of a page.
+pub(super) fn check_listed(query: &str, limits: &Limits) -> Result<(), ServerError> {
+    let literals = scan::scan(query, limits)?;
+    let mut parsed = parse_query(query).map_err(invalid_syntax)?;
+    literals::restore(&mut parsed, literals)?;
+    for (_, operation) in parsed.operations.iter() {
+        let definitions = operation.node.variable_definitions.iter();
+        let ones = definitions.map(|definition| (definition.node.name.node.clone(), Value::from(1)));
+        let variables = Variables::from_value(Value::Object(ones.collect()));
+        cost::measure(&parsed, operation, &variables, limits)?;
+    }
+    Ok(())
 }
 
 /// The operation that a request runs: the named one, or the only one.
@@ -117,6 +134,14 @@ fn invalid_syntax(error: async_graphql::parser::Error) -> ServerError {
 
 fn too_complex(message: impl Into<String>, pos: Option<Pos>) -> ServerError {
     refusal(ErrorCode::QueryTooComplex, message, pos)
+}
+
+/// The refusal of a question for a schema that is not shown: async-graphql would answer null without a word.
+pub(super) fn no_introspection() -> ServerError {
+    invalid(
+        "the schema of this server cannot be asked for (graphql.introspection)",
+        None,
+    )
 }
 
 fn invalid(message: impl Into<String>, pos: Option<Pos>) -> ServerError {

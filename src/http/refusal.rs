@@ -69,11 +69,16 @@ impl Refusal {
         if let Some(seconds) = self.retry_after {
             error["extensions"]["retryAfterSeconds"] = seconds.into();
         }
-        self.response(media, &json!({ "errors": [error] }))
+        self.response(media, json!({ "errors": [error] }).to_string())
     }
 
     /// The answer of everything else: RFC 9457's problem.
     pub(super) fn problem(&self) -> Response {
+        self.response("application/problem+json", self.body())
+    }
+
+    /// The body of a problem.
+    pub(super) fn body(&self) -> String {
         let body = json!({
             "type": "about:blank",
             "title": self.status.canonical_reason(),
@@ -81,12 +86,12 @@ impl Refusal {
             "detail": self.message,
             "code": self.code.as_str(),
         });
-        self.response("application/problem+json", &body)
+        body.to_string()
     }
 
-    fn response(&self, media: &'static str, body: &serde_json::Value) -> Response {
+    fn response(&self, media: &'static str, body: String) -> Response {
         let media = HeaderValue::from_static(media);
-        let mut response = (self.status, [(header::CONTENT_TYPE, media)], body.to_string()).into_response();
+        let mut response = (self.status, [(header::CONTENT_TYPE, media)], body).into_response();
         if let Some(seconds) = self.retry_after {
             response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
         }

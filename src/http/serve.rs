@@ -1,6 +1,8 @@
 //! The accept loop: HTTP/1 and HTTP/2 on one listener, with nobody able to hold a connection by saying nothing,
 //! and a stop that lets begun requests finish.
 
+mod answers;
+mod full;
 mod impatient;
 
 use std::{future::Future, sync::Arc, time::Duration};
@@ -9,16 +11,19 @@ use axum::{Router, body::Body, http::Request};
 use hyper::{body::Incoming, service::service_fn};
 use hyper_util::{
     rt::{TokioExecutor, TokioIo, TokioTimer},
-    server::{conn::auto::Builder, graceful::GracefulShutdown},
+    server::conn::auto::Builder,
 };
 use tokio::{
     net::{TcpListener, TcpStream},
-    sync::Notify,
+    sync::{Semaphore, watch},
     task::JoinSet,
 };
 use tower::ServiceExt;
 
-use self::impatient::Impatient;
+use self::{
+    answers::{Answers, Verdict},
+    impatient::Impatient,
+};
 use super::guard::Limits;
 
 /// The most bytes of a request's head. A longer document goes by POST.
@@ -33,8 +38,10 @@ pub async fn serve(
     shutdown: impl Future<Output = ()>,
 ) {
     let server = builder(&limits);
-    let graceful = GracefulShutdown::new();
+    let mut crowd = Crowd::new(&limits);
     let mut connections = JoinSet::new();
+    // Each connection holds a receiver, to hear of the end and to show that it still lives.
+    let (stop, stopping) = watch::channel(());
     tokio::pin!(shutdown);
     loop {
         let accepted = tokio::select! {
@@ -44,14 +51,21 @@ pub async fn serve(
         // What is done need not be remembered.
         while connections.try_join_next().is_some() {}
         match accepted {
-            Ok((stream, _peer)) => {
-                let connection = Connection {
-                    stream,
-                    router: router.clone(),
-                    limits: limits.clone(),
-                };
-                connections.spawn(connection.run(server.clone(), graceful.watcher()));
-            }
+            Ok((stream, _peer)) => match crowd.place(stream) {
+                Some(Placed::Served(stream)) => {
+                    let connection = Connection {
+                        stream,
+                        router: router.clone(),
+                        limits: limits.clone(),
+                        stopping: stopping.clone(),
+                    };
+                    connections.spawn(connection.run(server.clone()));
+                }
+                Some(Placed::Told(stream)) => {
+                    connections.spawn(full::refuse(stream));
+                }
+                None => {}
+            },
             Err(error) => {
                 // Most often too many open files: others have to close theirs first.
                 tracing::warn!(%error, "cannot accept a connection");
@@ -59,8 +73,9 @@ pub async fn serve(
             }
         }
     }
-    drop(listener);
-    if tokio::time::timeout(limits.drain_timeout, graceful.shutdown())
+    drop((listener, stopping));
+    let _ = stop.send(());
+    if tokio::time::timeout(limits.drain_timeout, stop.closed())
         .await
         .is_err()
     {
@@ -68,6 +83,52 @@ pub async fn serve(
             connections = connections.len(),
             "the drain timeout passed: closing what is still open"
         );
+    }
+}
+
+/// The places there are.
+struct Crowd {
+    served: Arc<Semaphore>,
+    told: Arc<Semaphore>,
+    patience: Duration,
+    full: bool,
+}
+
+/// A connection that got a place.
+enum Placed {
+    /// Among those that are served.
+    Served(Impatient<TcpStream>),
+    /// Among those that are told to come back.
+    Told(Impatient<TcpStream>),
+}
+
+impl Crowd {
+    fn new(limits: &Limits) -> Self {
+        Self {
+            served: Arc::new(Semaphore::new(limits.connections.min(Semaphore::MAX_PERMITS))),
+            told: Arc::new(Semaphore::new(full::TOLD)),
+            patience: limits.body_timeout,
+            full: false,
+        }
+    }
+
+    /// Finds a place; a connection that gets none is closed.
+    fn place(&mut self, stream: TcpStream) -> Option<Placed> {
+        // Answers are written whole: waiting to fill a packet only delays them.
+        let _ = stream.set_nodelay(true);
+        let was_full = self.full;
+        let place = self.served.clone().try_acquire_owned();
+        self.full = place.is_err();
+        if let Ok(place) = place {
+            return Some(Placed::Served(Impatient::new(stream, self.patience, place)));
+        }
+        if !was_full {
+            tracing::warn!(
+                "there are as many connections as limits.connections allows: one more was refused"
+            );
+        }
+        let place = self.told.clone().try_acquire_owned().ok()?;
+        Some(Placed::Told(Impatient::new(stream, self.patience, place)))
     }
 }
 
@@ -89,40 +150,52 @@ fn builder(limits: &Limits) -> Builder<TokioExecutor> {
 }
 
 struct Connection {
-    stream: TcpStream,
+    stream: Impatient<TcpStream>,
     router: Router,
     limits: Limits,
+    stopping: watch::Receiver<()>,
 }
 
 impl Connection {
-    async fn run(self, server: Builder<TokioExecutor>, watcher: hyper_util::server::graceful::Watcher) {
+    /// Serves until either side ends it. A connection that breaks is the client's affair.
+    async fn run(self, server: Builder<TokioExecutor>) {
         let Self {
             stream,
             router,
             limits,
+            mut stopping,
         } = self;
-        // Answers are written whole: waiting to fill a packet only delays them.
-        let _ = stream.set_nodelay(true);
-        let begun = Arc::new(Notify::new());
-        let first = begun.clone();
+        let answers = Answers::new();
+        let owed = answers.clone();
         let service = service_fn(move |request: Request<Incoming>| {
-            begun.notify_one();
-            router.clone().oneshot(request.map(Body::new))
+            let answer = owed.begin();
+            let response = router.clone().oneshot(request.map(Body::new));
+            async move { response.await.map(|response| answer.watch(response)) }
         });
-        let connection = server.serve_connection_with_upgrades(
-            TokioIo::new(Impatient::new(stream, limits.body_timeout)),
-            service,
-        );
-        let connection = watcher.watch(connection.into_owned());
+        let connection = server
+            .serve_connection_with_upgrades(TokioIo::new(stream), service)
+            .into_owned();
         tokio::pin!(connection);
-        // hyper's own timeout begins only when it knows which HTTP is spoken.
-        tokio::select! {
-            _ended = &mut connection => return,
-            () = first.notified() => {}
-            () = tokio::time::sleep(limits.header_timeout) => return,
+        let mut retired = false;
+        loop {
+            let until = match answers.judge(&limits, retired) {
+                Verdict::Keep(until) => until,
+                Verdict::Close => return,
+                Verdict::Retire => {
+                    retired = true;
+                    connection.as_mut().graceful_shutdown();
+                    continue;
+                }
+            };
+            tokio::select! {
+                _ended = &mut connection => return,
+                _ = stopping.changed(), if !retired => {
+                    retired = true;
+                    connection.as_mut().graceful_shutdown();
+                }
+                () = tokio::time::sleep_until(until) => {}
+            }
         }
-        // A connection that breaks is the client's affair.
-        let _ = connection.await;
     }
 }
 

@@ -3,11 +3,15 @@
 use async_graphql::{Name, Variables};
 use axum::{extract::Query, http::Uri};
 
-use crate::{chat::json::Json, graphql::json, http::refusal::Refusal};
+use crate::{
+    chat::json::Json,
+    graphql::json,
+    http::{documents::Asked, refusal::Refusal},
+};
 
 /// What to run.
 pub(super) struct Params {
-    pub(super) query: String,
+    pub(super) asked: Asked,
     pub(super) operation_name: Option<String>,
     pub(super) variables: Variables,
 }
@@ -32,10 +36,10 @@ impl Params {
         for (name, value) in members {
             found.take(&name, value)?;
         }
-        found.into_params().ok_or_else(no_query)
+        found.into_params()?.ok_or_else(nothing_asked)
     }
 
-    /// The parameters in the URL of a GET, none when there is no `query` among them.
+    /// The parameters in the URL of a GET, none when they ask for nothing.
     pub(super) fn from_query(uri: &Uri) -> Result<Option<Self>, Refusal> {
         let Query(pairs) = Query::<Vec<(String, String)>>::try_from_uri(uri)
             .map_err(|_| Refusal::bad_input("the query string cannot be read"))?;
@@ -49,11 +53,11 @@ impl Params {
             };
             found.take(&name, value)?;
         }
-        Ok(found.into_params())
+        found.into_params()
     }
 }
 
-pub(super) fn no_query() -> Refusal {
+pub(super) fn nothing_asked() -> Refusal {
     Refusal::bad_input("the request has no `query`")
 }
 
@@ -61,13 +65,17 @@ pub(super) fn no_query() -> Refusal {
 struct Found {
     seen: Vec<String>,
     query: Option<String>,
+    document_id: Option<String>,
     operation_name: Option<String>,
     variables: Variables,
 }
 
 impl Found {
     fn take(&mut self, name: &str, value: Json) -> Result<(), Refusal> {
-        if !matches!(name, "query" | "operationName" | "variables" | "extensions") {
+        if !matches!(
+            name,
+            "query" | "documentId" | "operationName" | "variables" | "extensions"
+        ) {
             return Ok(());
         }
         if self.seen.iter().any(|seen| seen == name) {
@@ -77,6 +85,7 @@ impl Found {
         match (name, value) {
             (_, Json::Null) => {}
             ("query", Json::String(query)) => self.query = Some(query),
+            ("documentId", Json::String(id)) => self.document_id = Some(id),
             ("operationName", Json::String(operation)) => self.operation_name = Some(operation),
             ("variables", Json::Object(members)) => {
                 for (name, value) in members {
@@ -92,18 +101,20 @@ impl Found {
         Ok(())
     }
 
-    fn into_params(self) -> Option<Params> {
-        let Self {
-            query,
-            operation_name,
-            variables,
-            ..
-        } = self;
-        query.map(|query| Params {
-            query,
-            operation_name,
-            variables,
-        })
+    fn into_params(self) -> Result<Option<Params>, Refusal> {
+        let asked = match (self.query, self.document_id) {
+            (None, None) => return Ok(None),
+            (Some(query), None) => Asked::Document(query),
+            (None, Some(id)) => Asked::Id(id),
+            (Some(_), Some(_)) => {
+                return Err(Refusal::bad_input("send `query` or `documentId`, not both"));
+            }
+        };
+        Ok(Some(Params {
+            asked,
+            operation_name: self.operation_name,
+            variables: self.variables,
+        }))
     }
 }
 

@@ -16,14 +16,22 @@ const PAGE: u64 = 200;
 /// How often a list of introspection may hold another one; deeper, every level multiplies the answer.
 const INTROSPECTION_LISTS: u64 = 2;
 
-/// Refuses a document that asks for too much; the complexity is that of the chosen operation, and so is the number of
-/// fields at the root that is returned.
+/// What the chosen operation asks for at its root.
+#[derive(Default)]
+pub(super) struct Asked {
+    /// How many fields.
+    pub(super) root_fields: u64,
+    /// Whether the schema.
+    pub(super) introspects: bool,
+}
+
+/// Refuses a document that asks for too much; the complexity is that of the chosen operation.
 pub(super) fn measure(
     document: &ExecutableDocument,
     chosen: &Positioned<OperationDefinition>,
     variables: &Variables,
     limits: &Limits,
-) -> Result<u64, ServerError> {
+) -> Result<Asked, ServerError> {
     at_most(
         limits.fragments,
         document.fragments.len() as u64,
@@ -41,7 +49,7 @@ pub(super) fn measure(
         limits,
         fragments: HashMap::new(),
     };
-    let (mut fields, mut aliases, mut width) = (0_u64, 0_u64, 0_u64);
+    let (mut fields, mut aliases, mut asked) = (0_u64, 0_u64, Asked::default());
     for (_, operation) in document.operations.iter() {
         let pos = Some(operation.pos);
         let mut cost = meter.directives(&operation.node.directives)?;
@@ -55,7 +63,10 @@ pub(super) fn measure(
         cost.check(limits, pos)?;
         if std::ptr::eq(operation, chosen) {
             cost.check_complexity(limits, pos)?;
-            width = cost.width;
+            asked = Asked {
+                root_fields: cost.width,
+                introspects: cost.introspects,
+            };
         }
     }
     at_most(limits.fields, fields, "fields, fragments written out,", None)?;
@@ -66,7 +77,7 @@ pub(super) fn measure(
             .fragment(name, Parent::Other, fragment.pos)?
             .check(limits, Some(fragment.pos))?;
     }
-    Ok(width)
+    Ok(asked)
 }
 
 fn at_most(limit: usize, count: u64, what: &str, pos: Option<Pos>) -> Result<(), ServerError> {
@@ -101,6 +112,8 @@ struct Cost<'a> {
     width: u64,
     /// Lists of introspection inside each other.
     lists: u64,
+    /// Whether the schema is asked for.
+    introspects: bool,
     /// The page that costs most: the one to make smaller.
     heaviest: Option<Page<'a>>,
 }
@@ -122,6 +135,7 @@ impl<'a> Cost<'a> {
         self.arguments = self.arguments.saturating_add(other.arguments);
         self.depth = self.depth.max(other.depth);
         self.lists = self.lists.max(other.lists);
+        self.introspects |= other.introspects;
         self.heaviest = [self.heaviest, other.heaviest]
             .into_iter()
             .flatten()
@@ -231,6 +245,7 @@ impl<'a> Meter<'a> {
                 .saturating_add(self.arguments(&field.arguments)),
             width: 1,
             lists: inner.lists + u64::from(list),
+            introspects: inner.introspects || matches!(name, "__schema" | "__type"),
             heaviest: page.or(inner.heaviest),
         })
     }

@@ -40,7 +40,9 @@ pub struct Limits {
     pub agent_rate: NonZeroU32,
     /// How many of these it may send at once.
     pub agent_burst: NonZeroU32,
-    /// How long a client may take to send the head of a request.
+    /// The most connections at once.
+    pub connections: usize,
+    /// How long a client may take to send the head of a request, and how long it may leave a connection idle.
     #[serde(with = "human")]
     pub header_timeout: Duration,
     /// How long a client may take to send the body of a request, and how long it may read nothing of an answer.
@@ -73,6 +75,7 @@ impl Default for Limits {
             person_burst: number(100),
             agent_rate: number(2_000),
             agent_burst: number(2_000),
+            connections: 16 * 1024,
             header_timeout: Duration::from_secs(10),
             body_timeout: Duration::from_secs(30),
             request_timeout: Duration::from_secs(15),

@@ -7,6 +7,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Sleep;
 
 /// How long what is still being sent is read and thrown away after the last answer. Closing at once would reset the
@@ -23,16 +24,19 @@ pub(super) struct Impatient<S> {
     ended: bool,
     /// Runs once the other side has sent something after that.
     lingering: Option<Pin<Box<Sleep>>>,
+    /// Its place among the connections, free again when the socket is closed.
+    _place: OwnedSemaphorePermit,
 }
 
 impl<S> Impatient<S> {
-    pub(super) fn new(stream: S, patience: Duration) -> Self {
+    pub(super) fn new(stream: S, patience: Duration, place: OwnedSemaphorePermit) -> Self {
         Self {
             stream,
             patience,
             stalled: None,
             ended: false,
             lingering: None,
+            _place: place,
         }
     }
 

@@ -1,5 +1,8 @@
 //! Clients that are slow, broken or hostile, over real sockets.
 
+mod crowd;
+mod http2;
+
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
@@ -25,14 +28,21 @@ struct Server {
 }
 
 async fn start() -> Server {
-    let limits = Limits {
+    start_with(limits()).await
+}
+
+fn limits() -> Limits {
+    Limits {
         header_timeout: SHORT,
         body_timeout: SHORT,
         request_timeout: 2 * SHORT,
         drain_timeout: 3 * SHORT,
         body_bytes: 1_000,
         ..Limits::default()
-    };
+    }
+}
+
+async fn start_with(limits: Limits) -> Server {
     let router = Router::new()
         .route(
             "/",
@@ -46,7 +56,7 @@ async fn start() -> Server {
         .route("/takes", get(|| async { tokio::time::sleep(SHORT).await }))
         .route("/hangs", get(std::future::pending::<()>))
         .layer(middleware::from_fn_with_state(limits.clone(), bounds::bound))
-        .layer(middleware::from_fn(bounds::finish));
+        .layer(middleware::from_fn(bounds::catch));
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let (stop, stopped) = oneshot::channel();
@@ -92,8 +102,17 @@ async fn who_does_not_send_a_request_in_time_is_shown_the_door() {
             "{bytes:?}"
         );
     }
-    let second = server.send("GET / HTTP/1.1\r\nhost: x\r\n\r\nGET / HT").await;
-    assert_eq!(second.matches("HTTP/1.1").count(), 1, "{second}");
+    for rest in ["GET / HT", ""] {
+        let began = Instant::now();
+        let second = server
+            .send(&format!("GET / HTTP/1.1\r\nhost: x\r\n\r\n{rest}"))
+            .await;
+        assert_eq!(second.matches("HTTP/1.1").count(), 1, "{second}");
+        assert!(
+            began.elapsed() >= SHORT && began.elapsed() < 4 * SHORT,
+            "{rest:?}"
+        );
+    }
     server.is_alive().await;
 }
 

@@ -46,7 +46,8 @@ impl Process {
         Self::run(command).await
     }
 
-    async fn run(mut command: Command) -> Self {
+    /// Runs a command that serves.
+    pub async fn run(mut command: Command) -> Self {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let output = Arc::new(Mutex::new(String::new()));

@@ -4,11 +4,10 @@ use std::ops::Deref;
 
 use threadline::chat::clock::Clock;
 use threadline::chat::gateway::Gateway;
-use threadline::graphql;
 use threadline::http::auth::Auth;
 use threadline::http::guard::Limits;
 use threadline::http::rate::Rates;
-use threadline::http::{App, router, serve};
+use threadline::http::{App, Surface, router, serve};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
@@ -37,13 +36,24 @@ impl TestServer {
         Self::start_with(gateway, auth.unwrap(), Limits::default()).await
     }
 
+    /// A server without auth that shows only this much.
+    pub async fn start_showing(database: &Database, surface: Surface) -> Self {
+        let open = Auth::new(None, None, Clock::default()).await.unwrap();
+        Self::run(database.gateway().await, open, Limits::default(), surface).await
+    }
+
     pub async fn start_with(gateway: Gateway, auth: Auth, limits: Limits) -> Self {
+        Self::run(gateway, auth, limits, Surface::default()).await
+    }
+
+    async fn run(gateway: Gateway, auth: Auth, limits: Limits, surface: Surface) -> Self {
         let app = App {
             gateway,
-            schema: graphql::schema(),
+            schema: surface.schema(),
             auth,
             rates: Rates::new(&limits),
             limits,
+            surface,
         };
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base = format!("http://{}", listener.local_addr().unwrap());
