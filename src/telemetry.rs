@@ -1,10 +1,27 @@
-//! Log lines, to standard error.
+//! What the server tells about itself: log lines, traces and metrics. None of it holds what people say, a token or a
+//! cursor.
+
+pub mod metrics;
+mod panic;
+#[cfg(target_os = "linux")]
+mod process;
+mod traces;
 
 use std::io;
 
 use serde::Deserialize;
-use tracing::level_filters::LevelFilter;
-use tracing_subscriber::{filter::Targets, layer::SubscriberExt, util::SubscriberInitExt};
+use tracing::{Level, Metadata, level_filters::LevelFilter};
+use tracing_subscriber::{
+    Layer,
+    filter::{FilterExt, Targets, filter_fn},
+    layer::SubscriberExt,
+    util::SubscriberInitExt,
+};
+
+pub use traces::{Traces, Tracing};
+
+/// The target of the one span that log lines show: the request's, with its id.
+const REQUEST: &str = "threadline::request";
 
 /// How log lines look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -46,20 +63,37 @@ fn parse_level(text: &str) -> Option<LevelFilter> {
     Some(text).filter(|text| !text.is_empty())?.parse().ok()
 }
 
-/// Begins to log; whoever comes first decides how.
-pub fn init(log: &Log) {
-    let registry = tracing_subscriber::registry().with(log.filter.clone());
+/// Begins to tell: log lines, and the spans of `tracing` if any. Whoever comes first in a process decides how.
+pub fn init(log: &Log, tracing: Option<&Tracing>) {
     let lines = tracing_subscriber::fmt::layer().with_writer(io::stderr);
-    let begun = match log.format {
+    let shown = log.filter.clone().and(filter_fn(may_be_shown));
+    let lines = match log.format {
         LogFormat::Text => {
             let colours = io::IsTerminal::is_terminal(&io::stderr());
-            registry.with(lines.with_ansi(colours)).try_init()
+            lines.with_ansi(colours).with_filter(shown).boxed()
         }
-        LogFormat::Json => registry.with(lines.json()).try_init(),
+        LogFormat::Json => {
+            let lines = lines.json().flatten_event(true).with_span_list(false);
+            lines.with_filter(shown).boxed()
+        }
     };
-    if begun.is_err() {
-        tracing::debug!("logging has begun before");
+    let begun = tracing_subscriber::registry()
+        .with(lines)
+        .with(tracing.map(Tracing::layer))
+        .try_init();
+    match begun {
+        Ok(()) => panic::tell_places(),
+        Err(_) => tracing::debug!("logging has begun before"),
     }
+}
+
+/// Whether a line may be shown, whatever the level. The libraries below write at level trace what they send and
+/// receive, and bind what is said to their spans.
+fn may_be_shown(what: &Metadata<'_>) -> bool {
+    if what.is_span() {
+        return what.target() == REQUEST;
+    }
+    *what.level() < Level::TRACE || what.target().starts_with("threadline")
 }
 
 #[cfg(test)]

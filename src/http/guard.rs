@@ -8,6 +8,7 @@ mod absent;
 mod cost;
 mod limits;
 mod literals;
+mod operation;
 mod scan;
 #[cfg(test)]
 mod tests;
@@ -31,6 +32,8 @@ pub struct Document {
     pub operation: OperationType,
     /// How many fields that has at its root.
     pub root_fields: u32,
+    /// What it is called by those who watch: `query agent`.
+    pub name: String,
     /// The order that its answer's fields have.
     pub order: Order,
 }
@@ -51,11 +54,13 @@ pub fn check(
     let chosen = choose(&parsed, operation_name)?;
     let root_fields = cost::measure(&parsed, chosen, variables, limits)?;
     let operation = chosen.node.ty;
+    let name = operation::name(&parsed, &chosen.node);
     let order = Order::of(&parsed, &chosen.node);
     Ok(Document {
         parsed,
         operation,
         root_fields: u32::try_from(root_fields).unwrap_or(u32::MAX),
+        name,
         order,
     })
 }

@@ -1,5 +1,6 @@
 //! The HTTP side: GraphQL, the REST lists, the playground and the health checks, behind one router.
 
+pub mod admin;
 mod assets;
 pub mod auth;
 mod bounds;
@@ -7,6 +8,7 @@ mod graphql;
 pub mod guard;
 mod health;
 mod host;
+mod observe;
 pub mod rate;
 mod refusal;
 mod rest;
@@ -71,7 +73,11 @@ pub fn router(app: App) -> Router {
     if app.auth.is_open() {
         router = router.layer(middleware::from_fn(host::only_this));
     }
-    router.layer(middleware::from_fn(bounds::finish)).with_state(app)
+    router
+        .layer(middleware::from_fn(bounds::finish))
+        // Outermost: every answer has an id and is counted.
+        .layer(middleware::from_fn(observe::observe))
+        .with_state(app)
 }
 
 async fn no_such_path(uri: Uri) -> Response {

@@ -11,6 +11,7 @@ use hyper_util::{
     rt::{TokioExecutor, TokioIo, TokioTimer},
     server::{conn::auto::Builder, graceful::GracefulShutdown},
 };
+use metrics::gauge;
 use tokio::{
     net::{TcpListener, TcpStream},
     sync::Notify,
@@ -101,6 +102,7 @@ impl Connection {
             router,
             limits,
         } = self;
+        let _open = Open::new();
         // Answers are written whole: waiting to fill a packet only delays them.
         let _ = stream.set_nodelay(true);
         let begun = Arc::new(Notify::new());
@@ -123,6 +125,22 @@ impl Connection {
         }
         // A connection that breaks is the client's affair.
         let _ = connection.await;
+    }
+}
+
+/// A connection that is counted while it is open.
+struct Open;
+
+impl Open {
+    fn new() -> Self {
+        gauge!("threadline_connections").increment(1);
+        Self
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        gauge!("threadline_connections").decrement(1);
     }
 }
 
