@@ -40,7 +40,7 @@ pub(super) async fn observe(request: Request, next: Next) -> Response {
     let id = request_id(request.headers());
     let route = Route::of(&request);
     let span = tracing::info_span!(
-        "http",
+        "request",
         otel.name = %route,
         otel.kind = "server",
         otel.status_code = Empty,
@@ -55,14 +55,12 @@ pub(super) async fn observe(request: Request, next: Next) -> Response {
     let _ = span.set_parent(global::get_text_map_propagator(|from| {
         from.extract(&Headers(request.headers()))
     }));
-    let lines = tracing::error_span!(target: "threadline::request", "request", request_id = id);
     let mut seen = Seen::begin(route, span.clone());
     let mut response = async move {
         let response = next.run(request).await;
         seen.answered(&response);
         response
     }
-    .instrument(lines)
     .instrument(span)
     .await;
     if let Ok(id) = HeaderValue::try_from(id) {

@@ -305,14 +305,16 @@ fn span(backend: DbBackend, statement: &Statement) -> Span {
         DbBackend::Postgres => "postgresql",
         _ => "sqlite",
     };
-    tracing::info_span!(
+    let span = tracing::info_span!(
         "sea_orm.stream",
         otel.kind = "client",
         otel.status_code = Empty,
         db.system = system,
         db.operation = "SELECT",
-        db.statement = statement.sql,
-    )
+        db.statement = Empty,
+    );
+    span.record("db.statement", &statement.sql);
+    span
 }
 
 async fn collect_rows<C: StreamTrait>(

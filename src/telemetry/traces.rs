@@ -14,10 +14,10 @@ use opentelemetry_sdk::{
     propagation::TraceContextPropagator,
     trace::{BatchSpanProcessor, Sampler, SdkTracerProvider, SpanData},
 };
-use tracing::{Level, Metadata, Subscriber};
-use tracing_subscriber::{Layer, filter::filter_fn, registry::LookupSpan};
+use tracing::{Level, Metadata, Subscriber, level_filters::LevelFilter};
+use tracing_subscriber::{Layer, registry::LookupSpan};
 
-use super::REQUEST;
+use super::filter::Only;
 
 /// How long the collector may take for a batch.
 const EXPORT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -81,7 +81,10 @@ impl Tracing {
             .with_target(false)
             .with_threads(false)
             .with_tracked_inactivity(false)
-            .with_filter(filter_fn(is_traced))
+            .with_filter(Only {
+                level: LevelFilter::INFO,
+                wanted: is_traced,
+            })
     }
 }
 
@@ -93,11 +96,13 @@ impl Drop for Tracing {
     }
 }
 
-/// The spans of the server and of its SQL statements, without what is logged within them.
-fn is_traced(what: &Metadata<'_>) -> bool {
-    let of_statements = what.target().starts_with("sea_orm");
-    let of_ours = what.target().starts_with("threadline") && what.target() != REQUEST;
-    what.is_span() && *what.level() <= Level::INFO && (of_ours || of_statements)
+/// The spans of the server and of its SQL statements, without what is logged within them. SeaORM binds the values of
+/// a statement to spans of level trace.
+pub(super) fn is_traced(what: &Metadata<'_>) -> bool {
+    let ours = ["threadline", "sea_orm"];
+    what.is_span()
+        && *what.level() <= Level::INFO
+        && ours.iter().any(|target| what.target().starts_with(target))
 }
 
 /// Counts what the collector takes, and says once that it does not and once that it does again.

@@ -19,6 +19,7 @@ mod import;
 mod layering;
 mod migrations;
 mod node;
+mod observe;
 mod process;
 mod readme;
 mod reset;
