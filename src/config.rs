@@ -172,6 +172,12 @@ impl Config {
         })
     }
 
+    /// Whether nobody set it.
+    #[must_use]
+    pub fn is_default(&self, name: &str) -> bool {
+        self.setting(name).origin == Origin::Default
+    }
+
     /// The error for a value that was read but is not allowed; `reason` says what is.
     #[must_use]
     pub fn wrong(&self, name: &str, reason: &str) -> ConfigError {

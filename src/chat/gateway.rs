@@ -1,9 +1,12 @@
 //! The one door: whoever reads or writes chats does it here.
 
 mod contexts;
+mod counted;
 mod transfer;
 
 use std::sync::Arc;
+
+use tracing::instrument;
 
 use super::{
     cursor::{CursorKeys, HistoryView, List, ThreadOrder},
@@ -94,6 +97,7 @@ impl Gateway {
     ///
     /// # Errors
     /// [`Error::Unavailable`].
+    #[instrument(skip_all)]
     pub async fn ready(&self) -> Result<()> {
         self.store.ready().await
     }
@@ -118,6 +122,7 @@ impl Gateway {
     ///
     /// # Errors
     /// When the database fails.
+    #[instrument(skip_all)]
     pub async fn threads_by_id(&self, scope: &Scope, ids: &[ThreadId]) -> Result<Vec<Thread>> {
         let mut threads = self.store.threads_by_id(scope.team_id(), ids).await?;
         threads.retain(|thread| scope.sees(thread));
@@ -128,6 +133,7 @@ impl Gateway {
     ///
     /// # Errors
     /// When the database fails.
+    #[instrument(skip_all, fields(agent.id = key.agent_id))]
     pub async fn thread_by_key(&self, scope: &Scope, key: &ThreadKey) -> Result<Option<Thread>> {
         let thread = self.store.thread_by_key(scope.team_id(), key).await?;
         Ok(thread.filter(|thread| scope.sees(thread)))
@@ -137,6 +143,7 @@ impl Gateway {
     ///
     /// # Errors
     /// [`Error::BadInput`], [`Error::InvalidCursor`], or when the database fails.
+    #[instrument(skip_all, fields(agent.id = asked.agent_id))]
     pub async fn threads(&self, scope: &Scope, asked: ThreadsRequest) -> Result<Page<Thread>> {
         id::check_name("agent id", &asked.agent_id)?;
         asked.channel.as_deref().map_or(Ok(()), id::check_channel)?;
@@ -171,6 +178,7 @@ impl Gateway {
             extent,
         };
         let cut = self.store.threads(scope.team_id(), range).await?;
+        counted::pages(1);
         Ok(cut.into_page(|oldest| {
             let position = match asked.order {
                 ThreadOrder::Created => oldest.id.0,
@@ -184,6 +192,7 @@ impl Gateway {
     ///
     /// # Errors
     /// [`Error::BadInput`], [`Error::InvalidCursor`], or when the database fails.
+    #[instrument(skip_all, fields(agent.id = agent_id))]
     pub async fn agent_messages(
         &self,
         scope: &Scope,
@@ -204,6 +213,7 @@ impl Gateway {
             extent,
         };
         let cut = self.store.agent_messages(scope.team_id(), range).await?;
+        counted::pages(1);
         Ok(cut.into_page(|oldest| self.cursors.seal(scope, &list, oldest.id.0)))
     }
 
@@ -238,6 +248,7 @@ impl Gateway {
     ///
     /// # Errors
     /// When the database fails.
+    #[instrument(skip_all)]
     pub async fn messages(&self, scope: &Scope, mut ranges: Vec<MessageRange>) -> Result<Vec<Page<Message>>> {
         self.share_bytes(&mut ranges);
         let lists: Vec<_> = ranges
@@ -248,6 +259,7 @@ impl Gateway {
             })
             .collect();
         let cuts = self.store.messages(scope.team_id(), ranges).await?;
+        counted::pages(cuts.len());
         let seal = |list: &List<'_>, oldest: &Message| self.cursors.seal(scope, list, oldest.id.0);
         Ok(cuts
             .into_iter()
@@ -260,6 +272,7 @@ impl Gateway {
     ///
     /// # Errors
     /// When the database fails.
+    #[instrument(skip_all)]
     pub async fn boundaries(&self, scope: &Scope, threads: &[Thread]) -> Result<Vec<Message>> {
         let ids = threads
             .iter()
@@ -273,7 +286,13 @@ impl Gateway {
     /// # Errors
     /// [`Error::BadInput`], [`Error::Conflict`], [`Error::Forbidden`], or when the database fails; then nothing was
     /// written.
+    #[instrument(skip_all, fields(agent.id = draft.key.agent_id))]
     pub async fn append_turn(&self, scope: &Scope, draft: TurnDraft) -> Result<Appended> {
+        let failed = draft.outcome.is_none();
+        counted::turn(failed, self.append(scope, draft).await)
+    }
+
+    async fn append(&self, scope: &Scope, draft: TurnDraft) -> Result<Appended> {
         scope.require_writer()?;
         if !scope.sees_key(&draft.key) {
             return Err(Error::Forbidden("the viewer may not write to this thread"));
@@ -319,12 +338,15 @@ impl Gateway {
             .await
     }
 
+    #[instrument(skip_all, fields(thread.id = %id))]
     async fn draw(&self, scope: &Scope, id: ThreadId, line: NewLine) -> Result<Drawn> {
         // Asked for first, so that a thread the viewer may not see takes the same statements as none.
         self.thread(scope, id)
             .await?
             .ok_or(Error::NotFound("the thread"))?;
-        self.store.draw(scope.team_id(), id, line).await
+        let drawn = self.store.draw(scope.team_id(), id, line).await?;
+        counted::boundary(&drawn);
+        Ok(drawn)
     }
 
     /// Pages that are read together share the bytes of a few full ones, so that many pages of large messages cannot

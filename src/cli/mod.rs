@@ -1,5 +1,6 @@
 //! The `threadline` command: the one place where the parts are put together.
 
+mod admin;
 mod batches;
 mod config;
 mod demo;
@@ -28,7 +29,8 @@ use tokio::runtime::Runtime;
 
 use crate::{
     config::{Config, ConfigError, Sources},
-    graphql, telemetry,
+    graphql,
+    telemetry::{self, Tracing},
 };
 use flags::SettingFlags;
 use settings::Settings;
@@ -128,8 +130,14 @@ impl Cli {
             flags: self.settings.0,
         })?;
         let settings = Settings::read(&config)?;
-        telemetry::init(&settings.log);
-        match self.command.unwrap_or(Command::Serve(serve::Args::default())) {
+        let command = self.command.unwrap_or(Command::Serve(serve::Args::default()));
+        let serving = matches!(command, Command::Serve(_));
+        let traces = settings.traces.as_ref().filter(|_| serving);
+        // Dropped last, outside of the runtime: it sends the last spans.
+        let tracing = traces.map(Tracing::begin).transpose();
+        let tracing = tracing.context("traces cannot be sent to otel.endpoint")?;
+        telemetry::init(&settings.log, tracing.as_ref());
+        match command {
             Command::Serve(args) => {
                 serve::refuse_remote(&config, &settings)?;
                 serve::refuse_every_page(&config, &settings)?;

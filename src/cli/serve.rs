@@ -10,7 +10,7 @@ use tokio::{
     task::JoinSet,
 };
 
-use super::{demo, open, open_files, settings::Settings};
+use super::{admin, demo, open, open_files, settings::Settings};
 use crate::{
     chat::{clock::Clock, gateway::Gateway},
     config::{Config, ConfigError},
@@ -61,6 +61,7 @@ pub(super) async fn run(mut settings: Settings, args: Args) -> Result<()> {
         )
     })?;
     let address = listener.local_addr().context("the listener has no address")?;
+    let admin = admin::start(settings.admin, &settings.http).await?;
     let clock = Clock::default();
     let scratch = args.demo.then(Scratch::new).transpose()?;
     if let Some(scratch) = &scratch {
@@ -91,6 +92,8 @@ pub(super) async fn run(mut settings: Settings, args: Args) -> Result<()> {
     });
     http::serve::serve(listener, router, limits, asked_to_stop()?).await;
     chores.shutdown().await;
+    // Until now, so that the end can be watched.
+    drop(admin);
     tracing::info!("stopped");
     Ok(())
 }

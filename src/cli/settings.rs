@@ -11,7 +11,7 @@ use crate::{
     config::{Config, ConfigError},
     http::{Surface, guard::Limits},
     storage::DatabaseSettings,
-    telemetry::{self, Log},
+    telemetry::{self, Log, Traces},
 };
 
 /// The shortest secret that cannot be guessed.
@@ -36,7 +36,17 @@ pub(super) struct Settings {
     pub gateway: GatewayLimits,
     pub http: Limits,
     pub surface: Surface,
+    pub admin: Option<Admin>,
     pub log: Log,
+    pub traces: Option<Traces>,
+}
+
+/// Where those who run the server look at it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Admin {
+    pub listen: SocketAddr,
+    /// Nobody asked for this address, so the server can do without it.
+    pub is_default: bool,
 }
 
 impl Settings {
@@ -46,15 +56,9 @@ impl Settings {
     }
 
     pub(super) fn read(config: &Config) -> Result<Self> {
-        let listen: String = config.get("listen")?;
         let http = http(config)?;
         Ok(Self {
-            listen: listen.parse().map_err(|_| {
-                config.wrong(
-                    "listen",
-                    "it has to be an address and a port, like 127.0.0.1:8080",
-                )
-            })?,
+            listen: address(config, "listen", "127.0.0.1:8080")?,
             database: database(config)?,
             auth_secret: auth_secret(config)?,
             auth_jwks: given(config, "auth.jwks")?,
@@ -62,9 +66,53 @@ impl Settings {
             gateway: gateway(config)?,
             surface: surface::read(config, &http)?,
             http,
+            admin: admin(config)?,
             log: log(config)?,
+            traces: traces(config)?,
         })
     }
+}
+
+fn address(config: &Config, name: &str, example: &str) -> Result<SocketAddr> {
+    let text: String = config.get(name)?;
+    text.parse().map_err(|_| {
+        config.wrong(
+            name,
+            &format!("it has to be an address and a port, like {example}"),
+        )
+    })
+}
+
+fn admin(config: &Config) -> Result<Option<Admin>> {
+    let name = "admin.listen";
+    if config.get::<String>(name)? == "off" {
+        return Ok(None);
+    }
+    Ok(Some(Admin {
+        listen: address(config, name, "127.0.0.1:9464, or off")?,
+        is_default: config.is_default(name),
+    }))
+}
+
+fn traces(config: &Config) -> Result<Option<Traces>> {
+    let endpoint: String = config.get("otel.endpoint")?;
+    let sample: String = config.get("otel.sample")?;
+    let sample = sample.parse().ok().filter(|part| (0.0..=1.0).contains(part));
+    let sample = sample.ok_or_else(|| config.wrong("otel.sample", "it has to be a number from 0 to 1"))?;
+    if endpoint.is_empty() {
+        return Ok(None);
+    }
+    let is_base = |url: &Url| {
+        matches!(url.scheme(), "http" | "https")
+            && url.username().is_empty()
+            && url.password().is_none()
+            && url.query().is_none()
+    };
+    if !Url::parse(&endpoint).is_ok_and(|url| is_base(&url)) {
+        let reason = "it has to be a URL like http://127.0.0.1:4318; what a collector needs to let us in goes into the variable OTEL_EXPORTER_OTLP_HEADERS";
+        return Err(config.wrong("otel.endpoint", reason));
+    }
+    Ok(Some(Traces { endpoint, sample }))
 }
 
 fn database(config: &Config) -> Result<DatabaseSettings> {
@@ -222,6 +270,16 @@ mod tests {
     }
 
     #[test]
+    fn the_admin_listener_has_a_default_may_be_set_and_may_be_off() {
+        let admin = |flags: &[(&str, &str)]| read(flags).unwrap().admin;
+        let unset = admin(&[]).unwrap();
+        assert!(unset.is_default && unset.listen.ip().is_loopback());
+        // Whoever names an address means it, whichever it is.
+        assert!(!admin(&[("admin.listen", "127.0.0.1:9464")]).unwrap().is_default);
+        assert!(admin(&[("admin.listen", "off")]).is_none());
+    }
+
+    #[test]
     fn chats_may_have_a_database_of_their_own() {
         let (url, own) = ("postgres://a/b", "postgres://c/d");
         assert_eq!(read(&[("database.url", url)]).unwrap().database.url, url);
@@ -257,6 +315,13 @@ mod tests {
             ("cors.origins", "https://app.example.com/"),
             ("cursor.secrets", &short),
             ("auth.secret", &short[..31]),
+            ("admin.listen", "9464"),
+            ("admin.listen", "none"),
+            ("otel.endpoint", "127.0.0.1:4318"),
+            ("otel.endpoint", "ftp://collector"),
+            ("otel.endpoint", "https://me:password@collector"),
+            ("otel.sample", "2"),
+            ("otel.sample", "half"),
             ("log.level", "loud"),
             ("log.format", "xml"),
         ] {

@@ -12,7 +12,7 @@ pub(super) fn hide<'a>(key: &Key, value: &'a str) -> Cow<'a, str> {
         Cow::Borrowed(value)
     } else if key.is_secret() {
         Cow::Borrowed(HIDDEN)
-    } else if key.name.ends_with("url") || key.name == "auth.jwks" {
+    } else if key.name.ends_with("url") || matches!(key.name.as_str(), "auth.jwks" | "otel.endpoint") {
         Cow::Owned(url(value))
     } else {
         Cow::Borrowed(value)

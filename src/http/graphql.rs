@@ -12,6 +12,7 @@ use axum::{
     middleware::Next,
     response::Response,
 };
+use tracing::Instrument;
 
 use self::{accept::Media, params::Params};
 use super::{App, assets, auth::Viewer, documents, guard, refusal::Refusal};
@@ -74,7 +75,9 @@ async fn run(app: &App, viewer: Viewer, params: Params, media: Media, method: &M
         Ok(query) => query,
         Err(refusal) => return refusal.graphql(media.as_str()),
     };
-    let document = match guard::check(&query, operation_name.as_deref(), &mut variables, &app.limits) {
+    let checked = tracing::info_span!("graphql.check")
+        .in_scope(|| guard::check(&query, operation_name.as_deref(), &mut variables, &app.limits));
+    let document = match checked {
         Ok(document) if document.introspects && !app.surface.introspection => {
             return answer::refused(vec![guard::no_introspection()], media);
         }
@@ -93,9 +96,10 @@ async fn run(app: &App, viewer: Viewer, params: Params, media: Media, method: &M
         .data(Session::new(app.gateway.clone(), viewer.scope));
     request.operation_name = operation_name;
     request.set_parsed_query(document.parsed);
-    let mut response = app.schema.execute(request).await;
+    let span = tracing::info_span!("graphql.execute", otel.name = document.name);
+    let mut response = app.schema.execute(request).instrument(span).await;
     document.order.apply(&mut response.data);
-    answer::executed(response, media)
+    answer::executed(response, document.name, media)
 }
 
 /// A link or an image must not be able to write.

@@ -8,6 +8,7 @@ mod absent;
 mod cost;
 mod limits;
 mod literals;
+mod operation;
 mod scan;
 #[cfg(test)]
 mod tests;
@@ -33,6 +34,8 @@ pub struct Document {
     pub root_fields: u32,
     /// Whether it asks for the schema.
     pub introspects: bool,
+    /// What it is called by those who watch: `query agent`.
+    pub name: String,
     /// The order that its answer's fields have.
     pub order: Order,
 }
@@ -53,12 +56,14 @@ pub fn check(
     let chosen = choose(&parsed, operation_name)?;
     let asked = cost::measure(&parsed, chosen, variables, limits)?;
     let operation = chosen.node.ty;
+    let name = operation::name(&parsed, &chosen.node);
     let order = Order::of(&parsed, &chosen.node);
     Ok(Document {
         parsed,
         operation,
         root_fields: u32::try_from(asked.root_fields).unwrap_or(u32::MAX),
         introspects: asked.introspects,
+        name,
         order,
     })
 }

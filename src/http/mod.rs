@@ -1,5 +1,6 @@
 //! The HTTP side: GraphQL, the REST lists, the playground and the health checks, behind one router.
 
+pub mod admin;
 mod assets;
 pub mod auth;
 mod bounds;
@@ -10,6 +11,7 @@ pub mod guard;
 mod headers;
 mod health;
 mod host;
+mod observe;
 pub mod rate;
 mod refusal;
 mod rest;
@@ -64,6 +66,8 @@ pub fn router(app: App) -> Router {
     let this_machine = app.auth.is_open().then(|| middleware::from_fn(host::only_this));
     let origins = app.surface.origins.layer();
     let of_all = ServiceBuilder::new()
+        // Every answer has an id and is counted.
+        .layer(middleware::from_fn(observe::observe))
         // Every answer tells browsers what not to do with it.
         .layer(middleware::from_fn(headers::secure))
         // A panic is an answer.

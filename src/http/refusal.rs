@@ -1,11 +1,13 @@
 //! A request that is not answered, in the two shapes of the two interfaces.
 
 use axum::{
+    Extension,
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
 use serde_json::json;
 
+use super::observe::Code;
 use crate::chat::error::{Error, ErrorCode};
 
 /// The most characters of what is told about an error.
@@ -91,7 +93,9 @@ impl Refusal {
 
     fn response(&self, media: &'static str, body: String) -> Response {
         let media = HeaderValue::from_static(media);
-        let mut response = (self.status, [(header::CONTENT_TYPE, media)], body).into_response();
+        let code = Extension(Code::from(self.code));
+        let head = [(header::CONTENT_TYPE, media)];
+        let mut response = (self.status, code, head, body).into_response();
         if let Some(seconds) = self.retry_after {
             response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
         }

@@ -13,6 +13,7 @@ use hyper_util::{
     rt::{TokioExecutor, TokioIo, TokioTimer},
     server::conn::auto::Builder,
 };
+use metrics::gauge;
 use tokio::{
     net::{TcpListener, TcpStream},
     sync::{Semaphore, watch},
@@ -165,6 +166,7 @@ impl Connection {
             limits,
             mut stopping,
         } = self;
+        let _open = Open::new();
         let answers = Answers::new();
         let owed = answers.clone();
         let service = service_fn(move |request: Request<Incoming>| {
@@ -196,6 +198,22 @@ impl Connection {
                 () = tokio::time::sleep_until(until) => {}
             }
         }
+    }
+}
+
+/// A connection that is counted while it is open.
+struct Open;
+
+impl Open {
+    fn new() -> Self {
+        gauge!("threadline_connections").increment(1);
+        Self
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        gauge!("threadline_connections").decrement(1);
     }
 }
 

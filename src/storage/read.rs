@@ -8,10 +8,12 @@ use std::{
 use futures::TryStreamExt;
 use sea_orm::{
     ColumnTrait, ConnectionTrait, DbBackend, DbErr, FromQueryResult, IntoSimpleExpr, JoinType, Order,
-    QueryFilter, QueryOrder, QuerySelect, QueryTrait, Select, StreamTrait,
+    QueryFilter, QueryOrder, QuerySelect, QueryTrait, Select, Statement, StreamTrait,
     prelude::Uuid,
     sea_query::{Alias, Asterisk, Expr, ExprTrait, Query, SelectStatement},
 };
+
+use tracing::{Instrument, Span, field::Empty};
 
 use super::entity::{chat, message};
 use crate::chat::{
@@ -288,8 +290,40 @@ async fn collect<C: ConnectionTrait + StreamTrait>(
     statement: SelectStatement,
     extents: &[Extent],
 ) -> Result<Vec<Cut<message::Model>>, DbErr> {
+    let backend = ConnectionTrait::get_database_backend(db);
+    let statement = backend.build(&statement);
+    let span = span(backend, &statement);
+    let read = collect_rows(db, statement, extents);
+    let cuts = read.instrument(span.clone()).await;
+    span.record("otel.status_code", if cuts.is_ok() { "OK" } else { "ERROR" });
+    cuts
+}
+
+/// The span of a statement whose rows come one by one: SeaORM has one for each of the others.
+fn span(backend: DbBackend, statement: &Statement) -> Span {
+    let system = match backend {
+        DbBackend::Postgres => "postgresql",
+        _ => "sqlite",
+    };
+    let span = tracing::info_span!(
+        "sea_orm.stream",
+        otel.kind = "client",
+        otel.status_code = Empty,
+        db.system = system,
+        db.operation = "SELECT",
+        db.statement = Empty,
+    );
+    span.record("db.statement", &statement.sql);
+    span
+}
+
+async fn collect_rows<C: StreamTrait>(
+    db: &C,
+    statement: Statement,
+    extents: &[Extent],
+) -> Result<Vec<Cut<message::Model>>, DbErr> {
     let mut cuts: Vec<_> = extents.iter().map(|extent| Cut::new(*extent)).collect();
-    let mut rows = std::pin::pin!(db.stream(&statement).await?);
+    let mut rows = std::pin::pin!(db.stream_raw(statement).await?);
     while let Some(row) = rows.try_next().await? {
         let index = if extents.len() == 1 {
             0

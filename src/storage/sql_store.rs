@@ -7,6 +7,8 @@ use sea_orm::{
     DatabaseTransaction, DbBackend, DbErr, SqliteTransactionMode, TransactionOptions, TransactionTrait,
 };
 
+use tracing::Instrument;
+
 use super::{
     append::Append,
     connect::{self, DatabaseSettings, Pools},
@@ -129,12 +131,15 @@ impl SqlStore {
 async fn unit<T: Send + 'static>(
     work: impl Future<Output = Result<T, Failure>> + Send + 'static,
 ) -> Result<T> {
-    match tokio::spawn(work).await {
+    match tokio::spawn(work.in_current_span()).await {
         Ok(Ok(done)) => Ok(done),
         Ok(Err(Failure::Refused(error))) => Err(error),
         Ok(Err(Failure::Database(error))) => Err(error::from_db(error)),
         Ok(Err(Failure::NoPartition(_))) => Err(Inconsistency("a partition that was made is missing").into()),
-        Err(panic) => Err(Error::Internal(Box::new(panic))),
+        // What it says may quote what somebody said.
+        Err(_panic) => Err(Error::Internal(
+            "a unit of work panicked; its place is in the log".into(),
+        )),
     }
 }
 

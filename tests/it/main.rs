@@ -23,6 +23,7 @@ mod import;
 mod layering;
 mod migrations;
 mod node;
+mod observe;
 mod process;
 mod readme;
 mod reset;

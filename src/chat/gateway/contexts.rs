@@ -34,6 +34,7 @@ impl Gateway {
     ///
     /// # Errors
     /// When the database fails.
+    #[tracing::instrument(skip_all)]
     pub async fn contexts(&self, scope: &Scope, asked: &[(Thread, Budget)]) -> Result<Vec<Context>> {
         let threads: Vec<_> = asked.iter().map(|(thread, _)| thread.clone()).collect();
         let boundaries = self.boundaries(scope, &threads).await?;

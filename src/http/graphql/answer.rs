@@ -2,12 +2,20 @@
 
 use async_graphql::{Name, PathSegment, ServerError, Value, indexmap::IndexMap};
 use axum::{
+    Extension,
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
 
 use super::accept::Media;
-use crate::{chat::error::ErrorCode, graphql::json, http::refusal::cut};
+use crate::{
+    chat::error::ErrorCode,
+    graphql::json,
+    http::{
+        observe::{Code, Operation},
+        refusal::cut,
+    },
+};
 
 /// The most errors in one answer.
 const MAX_ERRORS: usize = 10;
@@ -17,16 +25,18 @@ pub(super) fn refused(errors: Vec<ServerError>, media: Media) -> Response {
     respond(media.refused(), None, errors, media)
 }
 
-/// The answer of the schema. Errors without any path are of the request, not of a field.
-pub(super) fn executed(response: async_graphql::Response, media: Media) -> Response {
+/// The answer of the schema. Errors without any path are of the request, not of a field: no operation was run.
+pub(super) fn executed(response: async_graphql::Response, operation: String, media: Media) -> Response {
     let no_field = |error: &ServerError| error.path.is_empty();
     if response.data == Value::Null && response.errors.iter().all(no_field) && !response.errors.is_empty() {
         return refused(response.errors, media);
     }
-    respond(StatusCode::OK, Some(&response.data), response.errors, media)
+    let answer = respond(StatusCode::OK, Some(&response.data), response.errors, media);
+    (Extension(Operation(operation)), answer).into_response()
 }
 
 fn respond(status: StatusCode, data: Option<&Value>, errors: Vec<ServerError>, media: Media) -> Response {
+    let code = errors.first().map(|error| Extension(Code(code_of(error))));
     let mut body = b"{".to_vec();
     if !errors.is_empty() {
         body.extend_from_slice(b"\"errors\":");
@@ -46,6 +56,7 @@ fn respond(status: StatusCode, data: Option<&Value>, errors: Vec<ServerError>, m
     body.push(b'}');
     (
         status,
+        code,
         [(header::CONTENT_TYPE, HeaderValue::from_static(media.as_str()))],
         body,
     )
@@ -56,7 +67,7 @@ fn respond(status: StatusCode, data: Option<&Value>, errors: Vec<ServerError>, m
 fn public(error: ServerError) -> Value {
     let mut members = IndexMap::new();
     let mut set = |name, value| members.insert(Name::new(name), value);
-    let code = fallback_code(&error);
+    let code = code_of(&error);
     set("message", Value::from(cut(without_input(&error.message))));
     if !error.locations.is_empty() {
         let place = |line: usize, column: usize| {
@@ -78,11 +89,10 @@ fn public(error: ServerError) -> Value {
     if !error.path.is_empty() {
         set("path", error.path.into_iter().map(segment).collect());
     }
-    let mut extensions = IndexMap::from([(Name::new("code"), Value::from(code.as_str()))]);
-    for name in ["code", "retryAfterSeconds"] {
-        if let Some(value) = error.extensions.as_ref().and_then(|values| values.get(name)) {
-            extensions.insert(Name::new(name), value.clone());
-        }
+    let mut extensions = IndexMap::from([(Name::new("code"), Value::from(code))]);
+    let retry = "retryAfterSeconds";
+    if let Some(value) = error.extensions.as_ref().and_then(|values| values.get(retry)) {
+        extensions.insert(Name::new(retry), value.clone());
     }
     set("extensions", Value::Object(extensions));
     Value::Object(members)
@@ -95,13 +105,17 @@ fn without_input(message: &str) -> &str {
     &message[..end.unwrap_or(message.len())]
 }
 
-/// The code of an error that async-graphql made: ours always have one.
-fn fallback_code(error: &ServerError) -> ErrorCode {
-    if !error.path.is_empty() || error.message.starts_with("Invalid value for argument") {
+/// The code of an error: its own, or a fitting one where async-graphql made it.
+fn code_of(error: &ServerError) -> String {
+    if let Some(Value::String(code)) = error.extensions.as_ref().and_then(|values| values.get("code")) {
+        return code.clone();
+    }
+    let code = if !error.path.is_empty() || error.message.starts_with("Invalid value for argument") {
         ErrorCode::BadUserInput
     } else {
         ErrorCode::GraphqlValidationFailed
-    }
+    };
+    code.as_str().to_owned()
 }
 
 fn segment(segment: PathSegment) -> Value {

@@ -2,12 +2,14 @@
 
 pub mod answer;
 pub mod client;
+pub mod collector;
 pub mod command;
 pub mod database;
 pub mod id;
 pub mod issuer;
 pub mod list;
 pub mod process;
+pub mod prometheus;
 pub mod rows;
 pub mod server;
 pub mod turn;

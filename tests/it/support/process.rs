@@ -58,7 +58,9 @@ impl Process {
             client: Client::new(String::new()),
             output,
         };
-        let address = process.until(|process| address_in(&process.output())).await;
+        let address = process
+            .until(|process| address_in(&process.output(), "serving"))
+            .await;
         process.client = Client::new(format!("http://{address}"));
         while !process.client.is_ok("/readyz").await {
             process.until(|_| Some(())).await;
@@ -89,6 +91,12 @@ impl Process {
     /// What the server printed until now.
     pub fn output(&self) -> String {
         self.output.lock().unwrap().clone()
+    }
+
+    /// The admin listener, for a server that has one.
+    pub fn admin(&self) -> Client {
+        let address = address_in(&self.output(), "metrics are at /metrics").expect("an admin listener");
+        Client::new(format!("http://{address}"))
     }
 
     pub fn client(&self) -> &Client {
@@ -131,20 +139,22 @@ impl Drop for Process {
     }
 }
 
-/// The command `threadline` over a database, with no other settings than its defaults.
+/// The command `threadline` over a database, with no other settings than its defaults, and no admin listener.
 pub fn threadline(database: &Database) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_threadline"));
     command.env_clear().env("DATABASE_URL", database.url());
     command.env("THREADLINE_LISTEN", "127.0.0.1:0");
+    // The default port is one for all the servers of this machine.
+    command.env("THREADLINE_ADMIN_LISTEN", "off");
     command.current_dir(database.folder()).stdin(Stdio::null());
     command
 }
 
-/// The address in the line that says that the server is serving.
-fn address_in(output: &str) -> Option<String> {
-    let line = output.lines().find(|line| line.contains("serving"))?;
+/// The address in the line that says this, as text or as JSON.
+fn address_in(output: &str, said: &str) -> Option<String> {
+    let line = output.lines().find(|line| line.contains(said))?;
     let (_, address) = line.split_once("address")?;
-    let address = address.trim_start_matches(['"', '=', ':']);
+    let address = address.trim_start_matches(['"', ':', '=']);
     let end = address.find(|c: char| !matches!(c, '0'..='9' | '.' | ':'));
     Some(address[..end.unwrap_or(address.len())].to_owned())
 }
