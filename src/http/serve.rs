@@ -2,10 +2,15 @@
 //! and a stop that lets begun requests finish.
 
 mod impatient;
+mod taken;
 
-use std::{future::Future, sync::Arc, time::Duration};
+use std::{convert::Infallible, future::Future, sync::Arc, time::Duration};
 
-use axum::{Router, body::Body, http::Request};
+use axum::{
+    Router,
+    body::Body,
+    http::{Request, Version},
+};
 use hyper::{body::Incoming, service::service_fn};
 use hyper_util::{
     rt::{TokioExecutor, TokioIo, TokioTimer},
@@ -18,7 +23,7 @@ use tokio::{
 };
 use tower::ServiceExt;
 
-use self::impatient::Impatient;
+use self::{impatient::Impatient, taken::Taken};
 use super::guard::Limits;
 
 /// The most bytes of a request's head. A longer document goes by POST.
@@ -105,9 +110,21 @@ impl Connection {
         let _ = stream.set_nodelay(true);
         let begun = Arc::new(Notify::new());
         let first = begun.clone();
+        let given_up = Arc::new(Notify::new());
+        let (patience, untaken) = (limits.body_timeout, given_up.clone());
         let service = service_fn(move |request: Request<Incoming>| {
             begun.notify_one();
-            router.clone().oneshot(request.map(Body::new))
+            let shares_connection = request.version() == Version::HTTP_2;
+            let untaken = untaken.clone();
+            let answer = router.clone().oneshot(request.map(Body::new));
+            async move {
+                let answer = answer.await?;
+                Ok::<_, Infallible>(if shares_connection {
+                    answer.map(|body| Body::new(Taken::new(body, patience, untaken)))
+                } else {
+                    answer
+                })
+            }
         });
         let connection = server.serve_connection_with_upgrades(
             TokioIo::new(Impatient::new(stream, limits.body_timeout)),
@@ -121,8 +138,11 @@ impl Connection {
             () = first.notified() => {}
             () = tokio::time::sleep(limits.header_timeout) => return,
         }
-        // A connection that breaks is the client's affair.
-        let _ = connection.await;
+        tokio::select! {
+            // A connection that breaks is the client's affair.
+            _ended = connection => {}
+            () = given_up.notified() => {}
+        }
     }
 }
 

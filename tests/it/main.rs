@@ -1,6 +1,7 @@
 //! The tests of Threadline, in one binary. `tests/run` runs them on both databases.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod attacks;
 mod audit;
 mod auth;
 mod cli;
@@ -12,7 +13,6 @@ mod context;
 mod cursors;
 mod faults;
 mod graphiql;
-mod guard;
 mod history;
 mod http;
 mod import;
@@ -24,6 +24,7 @@ mod readme;
 mod reset;
 mod rest;
 mod schema;
+mod schemathesis;
 mod state_machine;
 mod support;
 mod threads;
