@@ -28,6 +28,7 @@ fuzz_target!(|input: &[u8]| {
 fn rules() -> Rules {
     Rules {
         limits: GatewayLimits::default().write,
+        team: [0; 16],
         latest: DateTime::from_timestamp(1_800_000_000, 0).expect("a time"),
     }
 }
