@@ -1,5 +1,6 @@
 # shellcheck shell=bash
-# What tests/run and benches/run share: installing what is missing, and a private PostgreSQL. Sourced, not run.
+# What tests/run, benches/run, fuzz/run and .ci/run share: installing what is missing, and a private PostgreSQL.
+# Sourced, not run.
 
 # Whoever sources this says which command the user ran.
 : "${PROGRAM:?}"
@@ -62,6 +63,16 @@ install() {
     say "Installing $*"
     "${AS_ROOT[@]}" apt-get update -q
     without_a_cluster "${AS_ROOT[@]}" apt-get install -y -q --no-install-recommends "$@"
+}
+
+# tool CRATE VERSION  puts a tool from crates.io into target/tools, and that folder into PATH.
+tool() {
+    local root=$PWD/target/tools
+    [[ :$PATH: == *:$root/bin:* ]] || export PATH=$root/bin:$PATH
+    ! grep -qs "^\"$1 $2 " "$root/.crates.toml" || return 0
+    say "Installing $1 $2 into target/tools"
+    cargo install --quiet --locked --root "$root" --version "$2" "$1" ||
+        die "$1 cannot be installed. See what cargo says above, then run this again."
 }
 
 # --- a PostgreSQL of our own -------------------------------------------------------------------

@@ -57,14 +57,15 @@ async fn answer(limits: &Limits, request: Request, next: Next) -> Result<Respons
 /// A body has one length and is sent as it is: two lengths are how requests are smuggled past a proxy, and a
 /// compressed body could be a bomb.
 fn refuse_encoding(headers: &HeaderMap) -> Result<(), Refusal> {
-    match headers.get(header::CONTENT_ENCODING) {
-        Some(encoding) if encoding.as_bytes() != b"identity" => Err(Refusal::new(
-            StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            ErrorCode::BadUserInput,
-            "the body must not be compressed",
-        )),
-        _ => Ok(()),
+    let mut encodings = headers.get_all(header::CONTENT_ENCODING).iter();
+    if encodings.all(|encoding| encoding.as_bytes() == b"identity") {
+        return Ok(());
     }
+    Err(Refusal::new(
+        StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        ErrorCode::BadUserInput,
+        "the body must not be compressed",
+    ))
 }
 
 async fn read(limits: &Limits, headers: &HeaderMap, body: Body) -> Result<Bytes, Refusal> {

@@ -1,6 +1,7 @@
 //! The tests of Threadline, in one binary. `tests/run` runs them on both databases.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod attacks;
 mod audit;
 mod auth;
 mod cli;
@@ -15,7 +16,6 @@ mod cursors;
 mod documents;
 mod faults;
 mod graphiql;
-mod guard;
 mod headers;
 mod history;
 mod http;
@@ -29,6 +29,7 @@ mod readme;
 mod reset;
 mod rest;
 mod schema;
+mod schemathesis;
 mod state_machine;
 mod support;
 mod threads;

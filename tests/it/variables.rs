@@ -9,6 +9,7 @@ on_both! {
     a_boundary_id_whose_variable_is_not_given_is_left_out,
     several_operations_may_share_a_variable_that_one_is_not_given,
     a_variable_that_is_null_or_unused_is_refused_as_ever,
+    a_variable_keeps_its_default_in_a_directive,
 }
 
 async fn an_argument_whose_variable_is_not_given_has_its_default(db: &Database) {
@@ -118,4 +119,14 @@ async fn a_variable_that_is_null_or_unused_is_refused_as_ever(db: &Database) {
             answer.raw
         );
     }
+}
+
+async fn a_variable_keeps_its_default_in_a_directive(db: &Database) {
+    let server = TestServer::start(db).await;
+    let document =
+        "query($yes: Boolean = true) { viewer { role @include(if: $yes) teamId @skip(if: $yes) } }";
+    let answer = server.graphql(document, Value::Null).await;
+    assert_eq!(answer.data("/viewer"), &json!({ "role": "ADMIN" }));
+    let answer = server.graphql(document, json!({ "yes": false })).await;
+    assert_eq!(answer.data("/viewer"), &json!({ "teamId": "default" }));
 }

@@ -19,6 +19,10 @@ pub(super) struct Params {
 impl Params {
     /// The parameters in the body of a POST. Members that the specification does not name are ignored, as it asks.
     pub(super) fn from_json(body: &[u8], most_values: usize) -> Result<Self, Refusal> {
+        // However long a batch is, its first byte tells.
+        if body.trim_ascii_start().starts_with(b"[") {
+            return Err(Refusal::bad_input("batches are not supported: send one request"));
+        }
         if about_values(body) > most_values {
             return Err(Refusal::bad_input(format!(
                 "the request has more than {most_values} JSON values"
@@ -26,9 +30,6 @@ impl Params {
         }
         let members = match Json::parse(body) {
             Ok(Json::Object(members)) => members,
-            Ok(Json::Array(_)) => {
-                return Err(Refusal::bad_input("batches are not supported: send one request"));
-            }
             Ok(_) => return Err(Refusal::bad_input("the body must be a JSON object")),
             Err(error) => return Err(Refusal::bad_input(format!("the body is not JSON: {error}"))),
         };

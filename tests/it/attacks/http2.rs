@@ -1,0 +1,163 @@
+//! HTTP/2 as its rules allow it and nobody needs it: floods of frames, and answers that are never taken.
+
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use super::Stage;
+use crate::support::{Database, on_both};
+
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+const FLAGS: [&str; 2] = ["--limits-header-timeout=2s", "--limits-body-timeout=2s"];
+
+/// A busy machine is late.
+const LATE: Duration = Duration::from_secs(30);
+
+/// Kinds of frames, and flags of them.
+const DATA: u8 = 0;
+const HEADERS: u8 = 1;
+const RESET: u8 = 3;
+const SETTINGS: u8 = 4;
+const PING: u8 = 6;
+const CONTINUATION: u8 = 9;
+const END_STREAM: u8 = 1;
+const END_HEADERS: u8 = 4;
+
+fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
+    [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
+}
+
+/// The head of a `GET` of a path, in HPACK without compression.
+fn head(path: &str) -> Vec<u8> {
+    let literal = |name: u8, value: &str| {
+        let length = u8::try_from(value.len()).unwrap();
+        [&[name, length], value.as_bytes()].concat()
+    };
+    // `:method: GET` and `:scheme: http` are in the table, as are the names of `:authority` and `:path`.
+    [vec![0x82, 0x86], literal(0x01, "localhost"), literal(0x04, path)].concat()
+}
+
+/// What the server did about a flood.
+struct Flooded {
+    /// Whether it closed before everything was sent and answered.
+    closed: bool,
+    said: Vec<u8>,
+}
+
+/// Sends the same frames over and over until the server closes, at most so often.
+async fn flood(stage: &Stage, times: u32, frames: impl Fn(u32) -> Vec<u8>) -> Flooded {
+    let stream = TcpStream::connect(stage.address()).await.unwrap();
+    let (mut from, mut to) = stream.into_split();
+    let write = async {
+        to.write_all(&[PREFACE, &frame(SETTINGS, 0, 0, &[])].concat())
+            .await?;
+        for n in 0..times {
+            to.write_all(&frames(n)).await?;
+        }
+        // What was answered to the last of them is waited for.
+        tokio::time::sleep(LATE).await;
+        std::io::Result::Ok(())
+    };
+    let mut said = Vec::new();
+    let read = async {
+        let _ = from.read_to_end(&mut said).await;
+    };
+    let closed = tokio::select! {
+        () = read => true,
+        written = write => written.is_err(),
+    };
+    Flooded { closed, said }
+}
+
+/// Whether a GOAWAY came.
+fn was_told_to_go(said: &[u8]) -> bool {
+    let mut rest = said;
+    while let [a, b, c, kind, ..] = rest {
+        if *kind == 7 {
+            return true;
+        }
+        let length = u32::from_be_bytes([0, *a, *b, *c]) as usize;
+        rest = rest.get(9 + length..).unwrap_or_default();
+    }
+    false
+}
+
+on_both! {
+    a_flood_of_frames_ends_its_connection_and_no_other,
+    answers_that_are_never_taken_are_given_up,
+}
+
+async fn a_flood_of_frames_ends_its_connection_and_no_other(db: &Database) {
+    let stage = Stage::set_with(db, &FLAGS).await;
+    let path = head("/agents/innocent/chat/messages?limit=200");
+    let resets = flood(&stage, 20_000, |n| {
+        let stream = 2 * n + 1;
+        let opened = frame(HEADERS, END_STREAM | END_HEADERS, stream, &path);
+        [opened, frame(RESET, 0, stream, &8_u32.to_be_bytes())].concat()
+    });
+    let resets = resets.await;
+    assert!(
+        resets.closed && was_told_to_go(&resets.said),
+        "20,000 requests that are taken back"
+    );
+
+    let block = vec![b'\0'; 16_000];
+    let continued = flood(&stage, 20_000, |n| match n {
+        0 => frame(HEADERS, END_STREAM, 1, &path),
+        _ => frame(CONTINUATION, 0, 1, &block),
+    });
+    assert!(continued.await.closed, "a head that never ends");
+
+    let empty = flood(&stage, 200_000, |n| match n {
+        0 => frame(HEADERS, END_STREAM, 1, &path),
+        _ => frame(CONTINUATION, 0, 1, &[]),
+    });
+    assert!(empty.await.closed, "a head that goes on with nothing");
+
+    let upload = head("/graphql");
+    let nothing = flood(&stage, 200_000, |n| match n {
+        0 => frame(HEADERS, END_HEADERS, 1, &upload),
+        _ => frame(DATA, 0, 1, &[]),
+    });
+    assert!(nothing.await.closed, "a body of nothing that goes on");
+
+    for (name, frames) in [
+        ("pings", frame(PING, 0, 0, &[0; 8])),
+        ("settings", frame(SETTINGS, 0, 0, &[0, 4, 0, 0, 255, 255])),
+    ] {
+        let flooded = flood(&stage, 50_000, |_| frames.clone()).await;
+        // Each is answered, and nobody asks for anything: whoever asks for nothing is shown the door.
+        assert!(flooded.closed, "50,000 {name}");
+    }
+    stage.is_unharmed().await;
+}
+
+async fn answers_that_are_never_taken_are_given_up(db: &Database) {
+    let stage = Stage::set_with(db, &FLAGS).await;
+    let stream = TcpStream::connect(stage.address()).await.unwrap();
+    let (mut client, connection) = h2::client::Builder::new()
+        .initial_window_size(0)
+        .handshake::<_, &[u8]>(stream)
+        .await
+        .unwrap();
+    // Answers pings, as somebody who lives does.
+    let connection = tokio::spawn(connection);
+    let mut answers = Vec::new();
+    for _ in 0..20 {
+        client = client.ready().await.unwrap();
+        let request = http::Request::get("http://localhost/graphiql/graphiql.js");
+        let (answer, _) = client.send_request(request.body(()).unwrap(), true).unwrap();
+        answers.push(answer.await.unwrap());
+    }
+    let ended = tokio::time::timeout(LATE, async {
+        for answer in answers {
+            let mut body = answer.into_body();
+            while let Some(Ok(_)) = body.data().await {}
+        }
+    });
+    assert!(ended.await.is_ok(), "the server keeps what nobody takes");
+    connection.abort();
+    stage.is_unharmed().await;
+}
