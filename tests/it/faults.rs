@@ -1,4 +1,8 @@
-//! A write that fails writes nothing, whatever step fails (R3).
+//! What happens when something fails: a write that fails writes nothing, whatever step fails (R3), and what was
+//! acknowledged outlives whatever dies.
+
+mod raced;
+mod stopped;
 
 use std::time::Duration;
 
