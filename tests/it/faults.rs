@@ -1,6 +1,7 @@
 //! What happens when something fails: a write that fails writes nothing, whatever step fails (R3), and what was
 //! acknowledged outlives whatever dies.
 
+mod killed;
 mod raced;
 mod stopped;
 

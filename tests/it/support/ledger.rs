@@ -64,6 +64,7 @@ impl Ended {
 }
 
 impl Ledger {
+    /// Reads or writes what is known of one thread.
     fn log<T>(&self, key: &Key, write: impl FnOnce(&mut Log) -> T) -> T {
         let mut threads: MutexGuard<_> = self.threads.lock().unwrap();
         if !threads.contains_key(key) {

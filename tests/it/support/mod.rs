@@ -2,6 +2,7 @@
 
 pub mod answer;
 pub mod client;
+pub mod cluster;
 pub mod command;
 pub mod database;
 pub mod figures;

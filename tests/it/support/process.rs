@@ -48,18 +48,29 @@ impl Process {
         Self::run(command).await
     }
 
-    /// Runs a command that serves.
-    pub async fn run(mut command: Command) -> Self {
+    /// Starts a server and does not wait for it.
+    pub fn spawn(database: &Database, arguments: &[&str]) -> Self {
+        let mut command = threadline(database);
+        command.arg("serve").args(arguments);
+        Self::begin(command)
+    }
+
+    fn begin(mut command: Command) -> Self {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let output = Arc::new(Mutex::new(String::new()));
         keep(child.stdout.take().expect("piped"), &output);
         keep(child.stderr.take().expect("piped"), &output);
-        let mut process = Self {
+        Self {
             child,
             client: Client::new(String::new()),
             output,
-        };
+        }
+    }
+
+    /// Runs a command that serves.
+    pub async fn run(command: Command) -> Self {
+        let mut process = Self::begin(command);
         let address = process.until(|process| address_in(&process.output())).await;
         process.client = Client::new(format!("http://{address}"));
         while !process.client.is_ok("/readyz").await {
