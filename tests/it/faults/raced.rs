@@ -1,52 +1,62 @@
 //! Many writers at once, through two servers: one turn, one thread, one boundary (R4, R5, R7).
 
-use std::time::Instant;
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
 
 use futures::future::{join, join_all};
 
-use crate::support::{Client, Database, Ended, Key, Ledger, Process, Turn, figures, on_both, rounds};
+use crate::support::{
+    Client, Database, Ended, Key, Ledger, Process, Proof, Replica, Turn, figures, on_both, rounds,
+};
 
 on_both! {
     a_turn_that_is_sent_64_times_at_once_is_stored_once,
+    a_new_thread_is_made_once_by_128_writers,
     a_boundary_is_drawn_once_however_often_it_is_asked_for,
 }
 
 const TASKS: usize = 64;
 
-/// Every tenth round one of the servers dies with the turn in its hands, and comes back.
+/// How many rounds run at once, each in a thread of its own: while one waits for its lock, another goes on.
+const AT_ONCE: usize = 4;
+
+fn turn_of(round: usize) -> (Key, Turn) {
+    let key = Key::of(&format!("p{}", round % AT_ONCE));
+    (key, Turn::of_texts(&format!("t{round}"), &["hello", "hi"]))
+}
+
+/// Now and then one of the servers dies with the turns in its hands, and comes back.
 async fn a_turn_that_is_sent_64_times_at_once_is_stored_once(db: &Database) {
     let began = Instant::now();
     let ledger = Ledger::default();
     let mut servers = Process::pair(db).await;
-    let (mut kills, mut retried, mut conflicts) = (0, 0, 0);
-    let turn_of = |round: usize| {
-        let key = Key::of(&format!("p{}", round % 4));
-        (key, Turn::of_texts(&format!("t{round}"), &["hello", "hi"]))
-    };
-    let rounds = rounds(10, 1_000);
-    for round in 0..rounds {
-        let (key, turn) = turn_of(round);
+    let (mut kills, mut retried) = (0, 0);
+    let rounds = rounds(8, 1_000);
+    for first in (0..rounds).step_by(AT_ONCE) {
         let clients = [servers[0].client().clone(), servers[1].client().clone()];
-        let tasks = join_all((0..TASKS).map(|task| {
-            let [here, there] = [&clients[task % 2], &clients[(task + 1) % 2]];
-            send_twice(&ledger, [here, there], &key, &turn)
+        let tasks = join_all((0..TASKS * AT_ONCE).map(async |task| {
+            let (key, turn) = turn_of(first + task % AT_ONCE);
+            let [here, there] = [task / AT_ONCE % 2, (task / AT_ONCE + 1) % 2];
+            send_twice(&ledger, [&clients[here], &clients[there]], &key, &turn).await
         }));
-        if round % 10 == 5 {
-            let dying = &mut servers[round / 10 % 2];
-            let (sent, ()) = join(tasks, die(dying, rand::random_range(0..50))).await;
+        if first / AT_ONCE % 4 == 1 {
+            let dying = &mut servers[first / AT_ONCE / 4 % 2];
+            let (sent, ()) = join(tasks, die(dying, rand::random_range(0..200))).await;
             retried += sent.into_iter().sum::<usize>();
             *dying = Process::patient(db).await;
             kills += 1;
         } else {
-            assert_eq!(tasks.await.into_iter().sum::<usize>(), 0, "round {round}");
+            assert_eq!(tasks.await.into_iter().sum::<usize>(), 0, "round {first}");
         }
-        let other = Turn::of_texts(turn.id(), &["hello", "ho"]);
-        let answer = servers[round % 2]
-            .send_append_briefly(&key, &other)
-            .await
-            .unwrap();
-        assert_eq!(answer.code(), "CONFLICT", "{}", answer.raw);
-        conflicts += 1;
+        for round in first..first + AT_ONCE {
+            let (key, turn) = turn_of(round);
+            let other = Turn::of_texts(turn.id(), &["hello", "ho"]);
+            let answer = servers[round % 2]
+                .send_append_briefly(&key, &other)
+                .await
+                .unwrap();
+            assert_eq!(answer.code(), "CONFLICT", "{}", answer.raw);
+        }
     }
     drop(servers);
     let server = Process::patient(db).await;
@@ -56,11 +66,11 @@ async fn a_turn_that_is_sent_64_times_at_once_is_stored_once(db: &Database) {
     }
     let proof = ledger.prove(&server).await;
     let mut counted = vec![
-        ("operations", rounds * (TASKS + 1) + conflicts + retried),
-        ("turns", proof.turns),
+        ("operations", rounds * (TASKS + 2) + retried),
+        ("rounds", rounds),
         ("kills", kills),
         ("retried", retried),
-        ("conflicts", conflicts),
+        ("conflicts", rounds),
     ];
     counted.extend(proof.figures());
     figures::report("R4", db, began, &counted);
@@ -79,8 +89,45 @@ async fn send_twice(ledger: &Ledger, servers: [&Client; 2], key: &Key, turn: &Tu
 }
 
 async fn die(server: &mut Process, after: u64) {
-    tokio::time::sleep(std::time::Duration::from_millis(after)).await;
+    tokio::time::sleep(Duration::from_millis(after)).await;
     server.kill9();
+}
+
+/// How many keys are written before they are read back.
+const BATCH: usize = 100;
+
+/// Through two doors with connections of their own and no HTTP, which takes a slow build four times as long.
+async fn a_new_thread_is_made_once_by_128_writers(db: &Database) {
+    let began = Instant::now();
+    let replicas = [Replica::of(db).await, Replica::of(db).await];
+    let server = Process::patient(db).await;
+    let keys = rounds(8, 2_000);
+    let mut proof = Proof::default();
+    for batch in 0..keys.div_ceil(BATCH) {
+        let ledger = Ledger::default();
+        for first in (0..BATCH.min(keys)).step_by(AT_ONCE) {
+            let key_of = |n: usize| Key::new(&format!("agent {batch}"), "widget", &format!("p{}", first + n));
+            let threads = join_all((0..2 * TASKS * AT_ONCE).map(async |task| {
+                let (key, n) = (key_of(task % AT_ONCE), task / AT_ONCE);
+                let turn = Turn::of_texts(&format!("t{n}"), &["hello"]);
+                ledger.ask(&key, &turn);
+                let appended = replicas[n % 2].append(&key, &turn).await;
+                let appended = appended.expect("no error to anyone");
+                let ids = appended.messages.iter().map(|message| message.id.to_string());
+                ledger.acknowledge(&key, &turn, ids.collect(), appended.replayed);
+                appended.thread.expect("it is stored").id
+            }))
+            .await;
+            let made: HashSet<_> = threads.into_iter().collect();
+            assert_eq!(made.len(), AT_ONCE, "one thread for each key");
+        }
+        proof = proof.and(ledger.prove(&server).await);
+    }
+    let mut counted = vec![("operations", keys * 2 * TASKS), ("keys", keys), ("errors", 0)];
+    counted.extend(proof.figures());
+    figures::report("R5", db, began, &counted);
+    proof.assert_holds();
+    assert_eq!(proof.turns, keys * 2 * TASKS);
 }
 
 const PRESSES: usize = 32;

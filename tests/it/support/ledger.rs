@@ -13,6 +13,7 @@ use std::time::Instant;
 use serde_json::Value;
 
 use super::{Answer, Client, Key, Turn, client::ids};
+pub use proof::{Proof, Wrong};
 
 /// Everything that writers asked for and were told.
 #[derive(Default)]

@@ -61,7 +61,16 @@ impl Proof {
         assert!(first.is_empty(), "{} are wrong: {first:#?}", self.wrong.len());
     }
 
-    fn found(&mut self, wrong: Wrong, what: impl Into<String>) {
+    /// This and another.
+    pub fn and(mut self, other: Self) -> Self {
+        self.turns += other.turns;
+        self.messages += other.messages;
+        self.boundaries += other.boundaries;
+        self.wrong.extend(other.wrong);
+        self
+    }
+
+    pub fn found(&mut self, wrong: Wrong, what: impl Into<String>) {
         self.wrong.push((wrong, what.into()));
     }
 }
