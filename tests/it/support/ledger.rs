@@ -161,13 +161,18 @@ impl Log {
 /// What an answer says, if there is one. Any refusal but "not now" fails the test.
 fn outcome(answer: reqwest::Result<Answer>, pointer: &str) -> (Option<Value>, Ended) {
     match answer {
-        Err(_) => (None, Ended::Unanswered),
+        Err(error) => {
+            // Seen only when the test fails.
+            eprintln!("no answer: {error:?}");
+            (None, Ended::Unanswered)
+        }
         Ok(answer) if answer.body["errors"].is_null() && answer.status == 200 => {
             let payload = answer.data(pointer).clone();
             (Some(payload), Ended::Acknowledged { replayed: false })
         }
         Ok(answer) => {
             assert_eq!(answer.code(), "SERVICE_UNAVAILABLE", "{}", answer.raw);
+            eprintln!("not now: {}", answer.raw);
             (None, Ended::Unavailable)
         }
     }

@@ -103,12 +103,19 @@ impl Ledger {
                     let said = format!("{key:?}: messageCount {count}, {} rows", rows.len());
                     proof.found(Wrong::Miscounted, said);
                 }
-                self.log(&key, |log| log.compare(&rows, &mut proof));
+                proof = proof.and(self.compare(&key, &rows));
             }
             for key in threads.keys() {
                 proof.found(Wrong::Unknown, format!("the thread {key:?}"));
             }
         }
+        proof
+    }
+
+    /// Compares what is stored in one thread, as REST gives it, with what was asked for.
+    pub fn compare(&self, key: &Key, rows: &[Value]) -> Proof {
+        let mut proof = Proof::default();
+        self.log(key, |log| log.compare(rows, &mut proof));
         proof
     }
 
@@ -138,8 +145,7 @@ async fn rows(client: &Client, agent: &str, thread: &str) -> Vec<Value> {
 }
 
 impl Log {
-    /// Compares what is stored, as REST gives it, with what was asked for.
-    pub(super) fn compare(&self, rows: &[Value], proof: &mut Proof) {
+    fn compare(&self, rows: &[Value], proof: &mut Proof) {
         proof.messages += rows.len();
         for pair in rows.windows(2) {
             if text(&pair[0], "id") >= text(&pair[1], "id") {
