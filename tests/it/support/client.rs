@@ -1,5 +1,7 @@
 //! Talks to a server through its public doors.
 
+use std::time::Duration;
+
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use serde_json::{Value, json};
 
@@ -17,7 +19,11 @@ impl Client {
     pub fn new(base: String) -> Self {
         Self {
             base,
-            http: reqwest::Client::new(),
+            // The server closes what says nothing for 10 s: nothing is to be sent at that very moment.
+            http: reqwest::Client::builder()
+                .pool_idle_timeout(Duration::from_secs(4))
+                .build()
+                .unwrap(),
         }
     }
 
