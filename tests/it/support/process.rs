@@ -32,6 +32,7 @@ impl Process {
             "--database-acquire-timeout=60s",
             "--database-statement-timeout=60s",
             "--limits-request-timeout=60s",
+            "--limits-header-timeout=60s",
         ];
         Self::start(database, &patient).await
     }
