@@ -189,7 +189,9 @@ impl Connection {
                     continue;
                 }
             };
+            // The connection before the timer: what was sent in time counts, however late this comes to read it.
             tokio::select! {
+                biased;
                 _ended = &mut connection => return,
                 _ = stopping.changed(), if !retired => {
                     retired = true;

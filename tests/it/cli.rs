@@ -14,7 +14,7 @@ on_both! {
 async fn a_server_that_is_asked_to_stop_ends_well_and_another_finds_what_it_stored(db: &Database) {
     let mut server = Process::start(db, &[]).await;
     server.say(&Key::of("p"), "t", &["a", "b"]).await;
-    let status = server.terminate();
+    let status = server.terminate().await;
     assert_eq!(status.code(), Some(0), "{}", server.output());
     assert!(
         server.output().contains("there is no auth"),
@@ -90,7 +90,7 @@ async fn serve_demo_shows_sample_threads_and_leaves_the_configured_database_alon
                 page.raw
             );
         }
-        assert_eq!(server.terminate().code(), Some(0));
+        assert_eq!(server.terminate().await.code(), Some(0));
         let left: Vec<_> = std::fs::read_dir(db.folder()).unwrap().collect();
         assert!(left.is_empty(), "{left:?}");
     })
@@ -135,7 +135,7 @@ async fn a_database_that_is_not_there_is_an_error_that_says_where_to_look() {
 async fn the_log_can_be_json() {
     with_database(Backend::Sqlite, async |db: &Database| {
         let mut server = Process::start(db, &["--log-format", "json"]).await;
-        server.terminate();
+        server.terminate().await;
         let log = server.output();
         let lines: Vec<serde_json::Value> = log
             .lines()

@@ -1,9 +1,15 @@
-//! A write that fails writes nothing, whatever step fails (R3).
+//! What happens when something fails: a write that fails writes nothing, whatever step fails (R3), and what was
+//! acknowledged outlives whatever dies.
 
-use std::time::Duration;
+mod checked;
+mod killed;
+mod raced;
+mod stopped;
+
+use std::time::{Duration, Instant};
 
 use crate::support::{
-    Answer, Backend, Database, Key, Process, TestServer, Turn, on_both,
+    Answer, Backend, Database, Key, Process, TestServer, Turn, figures, on_both,
     rows::{Rows, Step},
 };
 
@@ -37,6 +43,8 @@ async fn a_write_that_fails_at_any_step_leaves_every_row_as_it_was(db: &Database
     let old = Key::of("old");
     server.say(&old, "first", &["a", "b"]).await;
     let thread = server.thread_id(&old).await;
+    let began = Instant::now();
+    let mut broken = 0;
     let mut before = rows.snapshot().await;
     for (index, step) in Step::all(db.backend).iter().enumerate() {
         let turn = Turn::of_texts(&format!("t{index}"), &["c", "d", "e"]);
@@ -65,12 +73,21 @@ async fn a_write_that_fails_at_any_step_leaves_every_row_as_it_was(db: &Database
             before = after;
         }
         assert!(failures > 0, "step {index} breaks something");
+        broken += failures;
         for key in [&new, &old] {
             let stored = server.append(key, &turn).await;
             assert_eq!(stored["messages"].as_array().unwrap().len(), 3, "step {index}");
         }
         before = rows.snapshot().await;
     }
+    let steps = Step::all(db.backend).len();
+    let counted = [
+        ("operations", 4 * steps),
+        ("steps", steps),
+        ("faults", broken),
+        ("written", 0),
+    ];
+    figures::report("R3", db, began, &counted);
 }
 
 async fn a_server_that_dies_in_the_middle_of_a_turn_leaves_nothing_of_it(db: &Database) {

@@ -5,6 +5,7 @@ mod lists;
 mod nested;
 mod statements;
 mod while_writing;
+mod whole;
 
 use crate::support::{Database, Key, List, TestServer, on_both};
 

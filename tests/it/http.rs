@@ -170,7 +170,7 @@ async fn sigterm_ends_the_server_at_once_when_nothing_is_under_way() {
             .unwrap();
         assert!(kept.read(&mut [0; 1024]).unwrap() > 0);
         let began = Instant::now();
-        let status = tokio::task::block_in_place(|| process.terminate());
+        let status = process.terminate().await;
         assert!(status.success(), "{status}");
         assert!(began.elapsed() < Duration::from_secs(5));
     })

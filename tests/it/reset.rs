@@ -3,13 +3,12 @@
 use futures::future::{join, join_all};
 use serde_json::{Value, json};
 
-use crate::support::{Database, Key, List, Process, TestServer, Turn, id, on_both, rounds};
+use crate::support::{Database, Key, List, Process, TestServer, Turn, id, on_both};
 
 on_both! {
     a_reset_draws_a_boundary_at_the_end_of_the_thread,
     people_page_to_everything_before_a_reset,
     a_second_reset_draws_nothing,
-    fifty_presses_at_once_through_two_processes_draw_one_boundary,
     resets_that_race_turns_keep_one_order,
     a_reset_of_no_thread_is_not_found,
     a_turn_that_began_before_a_reset_is_kept_for_people_and_not_given_to_the_model,
@@ -98,37 +97,13 @@ async fn a_second_reset_draws_nothing(db: &Database) {
     );
 }
 
-async fn fifty_presses_at_once_through_two_processes_draw_one_boundary(db: &Database) {
-    let servers = Process::pair(db).await;
-    let key = Key::of("p");
-    for round in 0..rounds(5, 1_000) {
-        servers[0].say(&key, &format!("t{round}"), &["hello"]).await;
-        let thread = servers[0].thread_id(&key).await;
-        let answers = join_all((0..50).map(|press| servers[press % 2].reset(&thread))).await;
-        let drawn = answers
-            .iter()
-            .filter(|answer| answer.data("/resetThread/drawn") == true)
-            .count();
-        assert_eq!(drawn, 1, "round {round}");
-        let ids: std::collections::HashSet<_> = answers
-            .iter()
-            .map(|answer| answer.data("/resetThread/boundary/id").to_string())
-            .collect();
-        assert_eq!(ids.len(), 1, "round {round}");
-        assert_eq!(
-            servers[1].thread(&key, "messageCount").await["messageCount"],
-            2 * (round + 1)
-        );
-    }
-}
-
 async fn resets_that_race_turns_keep_one_order(db: &Database) {
     let servers = Process::pair(db).await;
     let key = Key::of("p");
     servers[0].say(&key, "t", &["hello"]).await;
     let thread = servers[0].thread_id(&key).await;
     let list = List::of_thread("support", &thread);
-    for round in 0..rounds(5, 1_000) {
+    for round in 0..5 {
         let names: Vec<String> = (0..8).map(|n| format!("{round}.{n}")).collect();
         let turns = names
             .iter()

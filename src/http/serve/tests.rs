@@ -91,6 +91,22 @@ impl Server {
     }
 }
 
+#[tokio::test]
+async fn who_sends_in_time_is_answered_by_a_server_that_reads_too_late() {
+    let server = start().await;
+    for _ in 0..6 {
+        let mut stream = TcpStream::connect(server.address).await.unwrap();
+        tokio::time::sleep(SHORT / 10).await;
+        let request = b"GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
+        stream.write_all(request).await.unwrap();
+        // The only thread hangs, as on a machine that has too much to do.
+        std::thread::sleep(SHORT);
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        assert!(answer.ends_with("fine"), "{answer:?}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn who_does_not_send_a_request_in_time_is_shown_the_door() {
     let server = start().await;

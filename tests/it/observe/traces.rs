@@ -60,7 +60,7 @@ async fn a_request_is_followed_from_the_callers_span_to_each_statement(db: &Data
     send(&server, &trace(2), page, json!({})).await;
     let paging = statements();
     // The end sends what is left.
-    assert!(tokio::task::block_in_place(|| server.terminate()).success());
+    assert!(server.terminate().await.success());
 
     let resource = collector.resource();
     assert_eq!(resource["service.name"], "threadline");
@@ -159,7 +159,7 @@ async fn sampling_is_the_callers_and_else_ours() {
             server.graphql(query, json!({})).await.data("");
         }
         send(&server, &trace(3), query, json!({})).await;
-        tokio::task::block_in_place(|| server.terminate());
+        server.terminate().await;
         let spans = collector.spans(&trace(3));
         assert!(spans.iter().any(|span| span.name == "POST /graphql"), "{spans:?}");
         let all = collector.dump().matches("\"POST /graphql\"").count();
@@ -189,7 +189,7 @@ async fn a_collector_that_is_dead_or_hangs_harms_nobody() {
             let scraped = Scrape::read(&server.admin().get("/metrics").await.raw);
             assert_eq!(scraped.value("threadline_spans_total{result=\"exported\"}"), 0.0);
             let began = Instant::now();
-            let status = tokio::task::block_in_place(|| server.terminate());
+            let status = server.terminate().await;
             assert!(status.success(), "{status}");
             let took = began.elapsed();
             assert!(took < Duration::from_secs(8), "{took:?}");

@@ -13,17 +13,22 @@ pub struct Answer {
 
 impl Answer {
     pub async fn read(response: reqwest::Response) -> Self {
+        Self::try_read(response).await.unwrap()
+    }
+
+    /// Reads what a server answers that may die meanwhile.
+    pub async fn try_read(response: reqwest::Response) -> reqwest::Result<Self> {
         let status = response.status().as_u16();
         let content_type = response.headers().get("content-type");
         let content_type = content_type.map_or_else(String::new, |value| value.to_str().unwrap().to_owned());
-        let raw = response.text().await.unwrap();
+        let raw = response.text().await?;
         let body = serde_json::from_str(&raw).unwrap_or(Value::Null);
-        Self {
+        Ok(Self {
             status,
             content_type,
             raw,
             body,
-        }
+        })
     }
 
     /// The value at a JSON pointer below `data` of an answer without errors.

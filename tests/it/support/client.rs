@@ -1,5 +1,7 @@
 //! Talks to a server through its public doors.
 
+use std::time::Duration;
+
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use serde_json::{Value, json};
 
@@ -17,7 +19,11 @@ impl Client {
     pub fn new(base: String) -> Self {
         Self {
             base,
-            http: reqwest::Client::new(),
+            // The server closes what says nothing for 10 s: nothing is to be sent at that very moment.
+            http: reqwest::Client::builder()
+                .pool_idle_timeout(Duration::from_secs(4))
+                .build()
+                .unwrap(),
         }
     }
 
@@ -77,10 +83,7 @@ impl Client {
         let mutation = "mutation($input: AppendTurnInput!) { appendTurn(input: $input) { replayed \
             thread { id messageCount lastMessageAt } \
             messages { id turnId role content text tokens stopped inContext createdAt } } }";
-        let body = json!({ "query": mutation, "variables": { "input": turn.input(key) } }).to_string();
-        let request = self.http.post(self.url("/graphql")).body(body);
-        let request = request.header(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        Ok(Answer::read(request.send().await?).await)
+        self.send(mutation, json!({ "input": turn.input(key) })).await
     }
 
     /// Appends a turn and gives its payload.
@@ -88,15 +91,18 @@ impl Client {
         self.try_append(key, turn).await.data("/appendTurn").clone()
     }
 
-    /// Appends a turn to a server that may end at any moment, and says whether it was acknowledged.
-    pub async fn append_unless_gone(&self, key: &Key, turn: &Turn) -> bool {
-        let query = "mutation($input: AppendTurnInput!) { appendTurn(input: $input) { replayed } }";
-        let body = json!({ "query": query, "variables": { "input": turn.input(key) } });
-        let Ok(response) = self.http.post(self.url("/graphql")).json(&body).send().await else {
-            return false;
-        };
-        let answer = response.json::<Value>().await;
-        answer.is_ok_and(|answer| answer["data"]["appendTurn"]["replayed"] == false)
+    /// The same, with an answer that is quick to make: whether it was stored before, and its ids.
+    pub async fn send_append_briefly(&self, key: &Key, turn: &Turn) -> reqwest::Result<Answer> {
+        let mutation = "mutation($input:AppendTurnInput!){appendTurn(input:$input){replayed messages{id}}}";
+        self.send(mutation, json!({ "input": turn.input(key) })).await
+    }
+
+    /// A GraphQL request to a server that may not live to answer.
+    async fn send(&self, query: &str, variables: Value) -> reqwest::Result<Answer> {
+        let body = json!({ "query": query, "variables": variables }).to_string();
+        let request = self.http.post(self.url("/graphql")).body(body);
+        let request = request.header(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        Answer::try_read(request.send().await?).await
     }
 
     /// Appends a turn of texts, a person's and an agent's in turns, and gives the ids of its messages.
@@ -156,6 +162,12 @@ impl Client {
         self.graphql(mutation, json!({ "id": thread_id })).await
     }
 
+    /// Resets a thread of a server that may not live to answer.
+    pub async fn send_reset(&self, thread_id: &str) -> reqwest::Result<Answer> {
+        let mutation = "mutation($id:ID!){resetThread(input:{threadId:$id}){drawn boundary{id}}}";
+        self.send(mutation, json!({ "id": thread_id })).await
+    }
+
     /// Compacts a thread; the answer may be a refusal.
     pub async fn compact(&self, thread_id: &str, summary: &str, through: &str) -> Answer {
         let mutation = "mutation($input: CompactThreadInput!) { compactThread(input: $input) { thread { id messageCount } \
@@ -197,17 +209,26 @@ impl Client {
 
     /// Walks a list back to its start and gives its pages, the newest first.
     pub async fn walk(&self, list: &List, limit: i64) -> Vec<Page> {
-        let mut pages: Vec<Page> = Vec::new();
-        loop {
-            let cursor = pages.last().and_then(|page| page.next_cursor.clone());
-            let page = self.page(list, limit, cursor.as_deref()).await;
-            let more = page.has_more;
-            pages.push(page);
-            if !more {
-                return pages;
-            }
-            assert!(pages.len() < 100_000, "a walk that does not end");
+        walk(async |cursor| self.page(list, limit, cursor).await).await
+    }
+
+    /// The same by REST.
+    pub async fn rest_walk(&self, list: &List, limit: i64) -> Vec<Page> {
+        walk(async |cursor| self.rest_page(list, limit, cursor).await).await
+    }
+}
+
+async fn walk(page: impl AsyncFn(Option<&str>) -> Page) -> Vec<Page> {
+    let mut pages: Vec<Page> = Vec::new();
+    loop {
+        let cursor = pages.last().and_then(|page| page.next_cursor.clone());
+        let next = page(cursor.as_deref()).await;
+        let more = next.has_more;
+        pages.push(next);
+        if !more {
+            return pages;
         }
+        assert!(pages.len() < 100_000, "a walk that does not end");
     }
 }
 

@@ -94,6 +94,16 @@ impl Database {
     }
 }
 
+/// The database of a PostgreSQL that a test owns.
+pub fn at(url: String) -> Database {
+    Database {
+        backend: Backend::Postgres,
+        url,
+        name: String::new(),
+        folder: TempDir::with_prefix("threadline-test-").unwrap(),
+    }
+}
+
 /// Runs a test's body over a fresh database and removes it, however the body ends.
 pub async fn with_database(backend: Backend, body: impl AsyncFnOnce(&Database)) {
     let database = Database::create(backend).await;

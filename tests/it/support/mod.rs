@@ -2,14 +2,18 @@
 
 pub mod answer;
 pub mod client;
+pub mod cluster;
 pub mod collector;
 pub mod command;
 pub mod database;
+pub mod figures;
 pub mod id;
 pub mod issuer;
+pub mod ledger;
 pub mod list;
 pub mod process;
 pub mod prometheus;
+pub mod replica;
 pub mod rows;
 pub mod server;
 pub mod turn;
@@ -18,8 +22,10 @@ pub mod wire;
 pub use self::answer::Answer;
 pub use self::client::Client;
 pub use self::database::{Backend, Database, with_database};
+pub use self::ledger::{Ended, Ledger, Proof};
 pub use self::list::{List, Page};
 pub use self::process::Process;
+pub use self::replica::Replica;
 pub use self::server::TestServer;
 pub use self::turn::{Key, Turn, text_part};
 

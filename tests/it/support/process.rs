@@ -24,19 +24,22 @@ impl Process {
         Self::run(command).await
     }
 
-    /// Starts two servers over one database that wait long for each other: a busy machine with a slow build must not
-    /// look like a database that hangs.
-    pub async fn pair(database: &Database) -> [Self; 2] {
+    /// Starts a server that waits long for others: a busy machine with a slow build must not look like a database
+    /// that hangs.
+    pub async fn patient(database: &Database) -> Self {
         let patient = [
             "--database-lock-timeout=60s",
             "--database-acquire-timeout=60s",
             "--database-statement-timeout=60s",
             "--limits-request-timeout=60s",
+            "--limits-header-timeout=60s",
         ];
-        [
-            Self::start(database, &patient).await,
-            Self::start(database, &patient).await,
-        ]
+        Self::start(database, &patient).await
+    }
+
+    /// Starts two of them over one database.
+    pub async fn pair(database: &Database) -> [Self; 2] {
+        [Self::patient(database).await, Self::patient(database).await]
     }
 
     /// Starts a server with settings in its environment, as secrets are given.
@@ -46,18 +49,29 @@ impl Process {
         Self::run(command).await
     }
 
-    /// Runs a command that serves.
-    pub async fn run(mut command: Command) -> Self {
+    /// Starts a server and does not wait for it.
+    pub fn spawn(database: &Database, arguments: &[&str]) -> Self {
+        let mut command = threadline(database);
+        command.arg("serve").args(arguments);
+        Self::begin(command)
+    }
+
+    fn begin(mut command: Command) -> Self {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let output = Arc::new(Mutex::new(String::new()));
         keep(child.stdout.take().expect("piped"), &output);
         keep(child.stderr.take().expect("piped"), &output);
-        let mut process = Self {
+        Self {
             child,
             client: Client::new(String::new()),
             output,
-        };
+        }
+    }
+
+    /// Runs a command that serves.
+    pub async fn run(command: Command) -> Self {
+        let mut process = Self::begin(command);
         let address = process
             .until(|process| address_in(&process.output(), "serving"))
             .await;
@@ -109,17 +123,27 @@ impl Process {
         self.child.wait().unwrap();
     }
 
-    /// Asks the server to end, as a supervisor would, and waits until it has.
-    pub fn terminate(&mut self) -> ExitStatus {
+    /// Asks the server to end, as a supervisor would.
+    pub fn ask_to_end(&self) {
         let pid = self.child.id().to_string();
-        assert!(
-            Command::new("kill")
-                .args(["-TERM", &pid])
-                .status()
-                .unwrap()
-                .success()
-        );
-        self.child.wait().unwrap()
+        let asked = Command::new("kill").args(["-TERM", &pid]).status();
+        assert!(asked.unwrap().success());
+    }
+
+    /// The same, and waits until it has ended.
+    pub async fn terminate(&mut self) -> ExitStatus {
+        self.ask_to_end();
+        self.ended().await
+    }
+
+    /// Waits until the server has ended.
+    pub async fn ended(&mut self) -> ExitStatus {
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 /// Whose thread.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key {
     pub agent: String,
     pub channel: String,
@@ -87,6 +87,14 @@ impl Turn {
     pub fn began_under(mut self, boundary: Option<&str>) -> Self {
         self.input["boundaryId"] = boundary.into();
         self
+    }
+
+    pub fn id(&self) -> &str {
+        self.input["turnId"].as_str().expect("begun with an id")
+    }
+
+    pub fn messages(&self) -> &[Value] {
+        self.input["messages"].as_array().expect("begun as a list")
     }
 
     pub fn input(&self, key: &Key) -> Value {

@@ -6,7 +6,7 @@ use futures::future::join_all;
 
 use crate::support::client::ids;
 use crate::support::list::oldest_first;
-use crate::support::{Client, Database, Key, List, Process, TestServer, Turn, on_both, rounds};
+use crate::support::{Client, Database, Key, List, Process, TestServer, Turn, on_both};
 
 /// The turn ids of a thread's messages in reading order, each run of one turn named once.
 async fn turns_in_order(client: &Client, key: &Key) -> Vec<String> {
@@ -25,7 +25,6 @@ on_both! {
     turns_written_at_once_are_never_parted,
     ids_are_in_the_order_of_the_answers,
     fifty_first_messages_at_once_through_two_processes_make_one_thread,
-    the_same_turn_at_once_through_two_processes_is_stored_once,
 }
 
 async fn two_hundred_and_five_messages_in_one_instant_keep_their_order(db: &Database) {
@@ -73,8 +72,7 @@ async fn ids_are_in_the_order_of_the_answers(db: &Database) {
 
 async fn fifty_first_messages_at_once_through_two_processes_make_one_thread(db: &Database) {
     let servers = Process::pair(db).await;
-    let keys = rounds(5, 2_000);
-    for round in 0..keys {
+    for round in 0..5 {
         let key = Key::of(&format!("p{round}"));
         let turns: Vec<Turn> = (0..50)
             .map(|n| Turn::of_texts(&format!("t{n}"), &["hello"]))
@@ -98,26 +96,5 @@ async fn fifty_first_messages_at_once_through_two_processes_make_one_thread(db: 
         assert_eq!(turns_in_order(&servers[1], &key).await.len(), 50);
     }
     let threads = servers[0].walk(&List::threads("support"), 200).await;
-    assert_eq!(threads.iter().map(|page| page.items.len()).sum::<usize>(), keys);
-}
-
-async fn the_same_turn_at_once_through_two_processes_is_stored_once(db: &Database) {
-    let servers = Process::pair(db).await;
-    for round in 0..rounds(5, 1_000) {
-        let key = Key::of(&format!("p{}", round % 2));
-        let turn = Turn::of_texts(&format!("t{round}"), &["hello", "hi"]);
-        let payloads = join_all((0..64).map(|n| servers[n % 2].append(&key, &turn))).await;
-        let fresh = payloads
-            .iter()
-            .filter(|payload| payload["replayed"] == false)
-            .count();
-        assert_eq!(fresh, 1, "round {round}");
-        let stored: HashSet<_> = payloads.iter().map(|payload| ids(&payload["messages"])).collect();
-        assert_eq!(stored.len(), 1, "round {round}");
-        let other = Turn::of_texts(&format!("t{round}"), &["hello", "ho"]);
-        assert_eq!(
-            servers[round % 2].try_append(&key, &other).await.code(),
-            "CONFLICT"
-        );
-    }
+    assert_eq!(threads.iter().map(|page| page.items.len()).sum::<usize>(), 5);
 }
