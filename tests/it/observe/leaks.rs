@@ -35,7 +35,7 @@ async fn nothing_that_was_said_is_seen_from_outside(db: &Database) {
     be_refused(&server).await;
     fail(&server, db).await;
     let metrics = server.admin().get("/metrics").await.raw;
-    tokio::task::block_in_place(|| server.terminate());
+    server.terminate().await;
 
     let (log, spans) = (server.output(), collector.dump());
     assert!(
