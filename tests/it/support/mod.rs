@@ -4,12 +4,14 @@ pub mod answer;
 pub mod client;
 pub mod command;
 pub mod database;
+pub mod figures;
 pub mod id;
 pub mod issuer;
 pub mod list;
 pub mod process;
 pub mod rows;
 pub mod server;
+pub mod small_disk;
 pub mod turn;
 pub mod wire;
 

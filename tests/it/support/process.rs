@@ -91,6 +91,10 @@ impl Process {
         self.output.lock().unwrap().clone()
     }
 
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     pub fn client(&self) -> &Client {
         &self.client
     }
