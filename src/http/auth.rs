@@ -141,6 +141,7 @@ pub(super) async fn require(State(app): State<App>, mut request: Request, next: 
 
 /// One answer, whatever is wrong with the token: who probes learns nothing.
 fn unauthenticated(path: &str) -> Response {
+    metrics::counter!("threadline_unauthenticated_total").increment(1);
     let message = "a valid token is needed: send it as `Authorization: Bearer …`";
     let refusal = Refusal::new(StatusCode::UNAUTHORIZED, ErrorCode::Unauthenticated, message);
     let mut response = refusal.at(path);

@@ -4,6 +4,7 @@ use reqwest::header::{AUTHORIZATION, CONTENT_TYPE};
 use serde_json::{Value, json};
 
 use crate::support::collector::Collector;
+use crate::support::issuer::{SECRET, claims_of, token};
 use crate::support::rows::{Rows, Step};
 use crate::support::{Backend, Client, Database, Key, List, Process, Turn, on_both, process};
 
@@ -30,10 +31,20 @@ async fn nothing_that_was_said_is_seen_from_outside(db: &Database) {
         command.env("DATABASE_URL", url.as_str());
     }
     command.env("THREADLINE_CURSOR_SECRETS", MARK.repeat(8));
+    command.env("THREADLINE_AUTH_SECRET", SECRET);
     let mut server = Process::run(command).await;
-    let cursor = say_and_page(&server).await;
-    be_refused(&server).await;
-    fail(&server, db).await;
+    let mut claims = claims_of("acme", "admin");
+    claims["note"] = MARK.into();
+    let good = token(&claims);
+    let client = server.bearing(&good);
+    let cursor = say_and_page(&client).await;
+    be_refused(&client).await;
+    fail(&client, db).await;
+    let bad = [good.trim_end_matches(char::is_alphanumeric), MARK, ""].map(|start| format!("{start}{MARK}"));
+    for token in &bad {
+        let answer = server.bearing(token).get("/agents/a/chat/messages").await;
+        assert_eq!(answer.status, 401);
+    }
     let metrics = server.admin().get("/metrics").await.raw;
     server.terminate().await;
 
@@ -44,7 +55,8 @@ async fn nothing_that_was_said_is_seen_from_outside(db: &Database) {
     );
     assert!(spans.contains("INSERT INTO"), "much is told: {spans}");
     for (what, seen) in [("log", &log), ("metrics", &metrics), ("spans", &spans)] {
-        for secret in [MARK, &hex(MARK), &cursor] {
+        let parts = good.split('.');
+        for secret in parts.chain([MARK, &hex(MARK), &cursor, SECRET]) {
             let line = seen.lines().find(|line| line.contains(secret));
             assert!(line.is_none(), "{secret} in the {what}: {line:?}");
         }

@@ -5,12 +5,14 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 use threadline::telemetry::metrics::{Kind, METRICS};
 
+use crate::support::issuer::{SECRET, claims_of, token};
 use crate::support::prometheus::Scrape;
-use crate::support::{Client, Database, Key, List, Process, Turn, on_both};
+use crate::support::{Client, Database, Key, List, Process, Turn, on_both, process};
 
 on_both! {
     the_metrics_count_what_was_done,
     what_clients_write_makes_no_new_series,
+    who_is_refused_at_the_door_is_counted,
 }
 
 const ADMIN: &str = "--admin-listen=127.0.0.1:0";
@@ -168,6 +170,48 @@ async fn what_clients_write_makes_no_new_series(db: &Database) {
         series.push(scrape.families["threadline_requests_total"].series.len());
     }
     assert_eq!(series[1..], [series[0]; 2], "series by round");
+}
+
+async fn who_is_refused_at_the_door_is_counted(db: &Database) {
+    let mut command = process::threadline(db);
+    command.args([
+        "serve",
+        ADMIN,
+        "--limits-person-rate=1",
+        "--limits-person-burst=5",
+    ]);
+    command.env("THREADLINE_AUTH_SECRET", SECRET);
+    let server = Process::run(command).await;
+    let list = "/agents/support/chat/threads";
+    for _ in 0..3 {
+        assert_eq!(server.get(list).await.status, 401);
+    }
+    let dashboard = server.bearing(&token(&claims_of("acme", "dashboard")));
+    let mut limited = 0;
+    for _ in 0..20 {
+        limited += u32::from(dashboard.get(list).await.status == 429);
+    }
+    assert!(limited > 0, "somebody was limited");
+    let scrape = scrape(&server).await;
+    let limited = f64::from(limited);
+    for (series, times) in [
+        ("threadline_unauthenticated_total".to_owned(), 3.0),
+        (
+            "threadline_rate_limited_total{role=\"dashboard\"}".to_owned(),
+            limited,
+        ),
+        (of_threads("UNAUTHENTICATED"), 3.0),
+        (of_threads("RATE_LIMITED"), limited),
+        (of_threads("OK"), 20.0 - limited),
+    ] {
+        assert_eq!(scrape.value(&series), times, "{series}");
+    }
+    check_families(&scrape);
+}
+
+fn of_threads(code: &str) -> String {
+    let operation = "GET /agents/{agent_id}/chat/threads";
+    format!("threadline_requests_total{{operation=\"{operation}\",code=\"{code}\"}}")
 }
 
 #[test]
