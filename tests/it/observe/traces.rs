@@ -10,7 +10,7 @@ use tokio::net::TcpListener;
 use crate::support::collector::{Collector, attributes, hex};
 use crate::support::prometheus::Scrape;
 use crate::support::wire::Wire;
-use crate::support::{Backend, Database, Key, Process, Turn, on_both, with_database};
+use crate::support::{Backend, Database, Key, Process, Turn, on_both, rounds, with_database};
 
 on_both! {
     a_request_is_followed_from_the_callers_span_to_each_statement,
@@ -176,8 +176,8 @@ async fn a_collector_that_is_dead_or_hangs_harms_nobody() {
         for endpoint in ["http://127.0.0.1:1", &hanging] {
             let flags = ["--otel-endpoint", endpoint, "--admin-listen=127.0.0.1:0"];
             let mut server = Process::start(db, &flags).await;
-            // More spans than are kept.
-            for round in 0..4 {
+            // At full size more spans than are kept.
+            for round in 0..rounds(2, 20) {
                 let query = "{ a: agent(id: \"a\") { threads { hasMore } messages { hasMore } } }";
                 let requests = (0..100).map(|_| server.graphql(query, json!({})));
                 let began = Instant::now();
