@@ -215,7 +215,7 @@ async fn a_hidden_schema_tells_nothing_of_itself() {
             "{agnt(id:\"a\"){id}}",
             "{agent(i:\"a\"){id}}",
             "mutation{resetThred(input:{}){drawn}}",
-            "query($x:ThreadKy!){threadByKey(key:$x){id}}",
+            "query($x:ThreadKy){threadByKey(key:$x){id}}",
             "{...on Agnt{id}}",
         ] {
             let answer = server.graphql(query, Value::Null).await;
