@@ -71,7 +71,8 @@ tool() {
     [[ :$PATH: == *:$root/bin:* ]] || export PATH=$root/bin:$PATH
     ! grep -qs "^\"$1 $2 " "$root/.crates.toml" || return 0
     say "Installing $1 $2 into target/tools"
-    cargo install --quiet --locked --root "$root" --version "$2" "$1" ||
+    # They run for a second: it is compiling them that takes long.
+    cargo install --quiet --locked --debug --root "$root" --version "$2" "$1" ||
         die "$1 cannot be installed. See what cargo says above, then run this again."
 }
 

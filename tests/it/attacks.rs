@@ -14,7 +14,7 @@ mod slow;
 mod transport;
 
 use std::cell::RefCell;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -22,10 +22,10 @@ use self::innocent::Innocent;
 use self::sent::Sent;
 use crate::support::{Answer, Database, Process, rows::Rows};
 
-/// The promise is 50 ms. This is a debug build on a machine that does other things too, so a try may be late, but
-/// not every one.
-const SOON: Duration = Duration::from_secs(1);
-const TRIES: usize = 10;
+/// The promise is 50 ms. This is a debug build, and somebody innocent is answered meanwhile; so it is the time that
+/// the server computes, which a busy machine does not make longer.
+const SOON: Duration = Duration::from_secs(2);
+const TRIES: usize = 5;
 
 /// The code of what is not of its form.
 const BAD_INPUT: &str = "BAD_USER_INPUT";
@@ -92,9 +92,9 @@ impl Stage {
     async fn faces_one(&self, attack: &Attack) -> Answer {
         let mut tries = 1;
         loop {
-            let began = Instant::now();
+            let began = self.server.computed();
             let answer = attack.sent.to(&self.address()).await;
-            let took = began.elapsed();
+            let took = self.server.computed().saturating_sub(began);
             let mut wrong = attack.wrong_in(&answer);
             if took > SOON && wrong.is_none() {
                 tries += 1;

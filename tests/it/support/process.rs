@@ -117,6 +117,17 @@ impl Process {
         self.child.id()
     }
 
+    /// How long the server has computed until now, on all processors together.
+    pub fn computed(&self) -> Duration {
+        // Its 14th and 15th fields are ticks of a hundredth of a second; the name, the second, may have spaces.
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()));
+        let stat = stat.expect("a Linux with a /proc, and a server that runs");
+        let (_, fields) = stat.rsplit_once(") ").expect("a name in parentheses");
+        let ticks = fields.split(' ').skip(11).take(2);
+        let ticks: u64 = ticks.map(|ticks| ticks.parse::<u64>().expect("a number")).sum();
+        Duration::from_millis(ticks * 10)
+    }
+
     pub fn client(&self) -> &Client {
         &self.client
     }
