@@ -1,17 +1,23 @@
 //! From a URL to connections.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use sea_orm::{
-    ConnectOptions, Database, DatabaseConnection, DbBackend, DbErr,
+    ConnectOptions, DbBackend, DbErr,
     sqlx::sqlite::{SqliteJournalMode, SqliteSynchronous},
 };
+
+use super::{admission::Admission, pool::Pool};
 
 /// A connection that was used a moment ago is taken to be alive; pinging each time would double a read's round trips.
 const IDLE_BEFORE_PING: Duration = Duration::from_secs(1);
 
 /// From when on a statement is told to be slow.
 const SLOW: Duration = Duration::from_secs(1);
+
+/// How much later than PostgreSQL's own statement timeout an answer may come: what the network takes. PostgreSQL's
+/// timeouts say nothing to a client that it cannot reach.
+const ON_THE_WAY: Duration = Duration::from_secs(2);
 
 /// Where the rows are and how patient to be.
 #[derive(Clone, Debug)]
@@ -33,10 +39,9 @@ pub struct DatabaseSettings {
 }
 
 /// One pool that writes and one that reads; the same one on PostgreSQL.
-#[derive(Clone, Debug)]
 pub struct Pools {
-    pub write: DatabaseConnection,
-    pub read: DatabaseConnection,
+    pub write: Arc<Pool>,
+    pub read: Arc<Pool>,
 }
 
 /// Opens the pools of a database.
@@ -84,9 +89,12 @@ async fn postgres(mut options: ConnectOptions, settings: &DatabaseSettings) -> R
     options.map_sqlx_postgres_opts(move |options| {
         options.application_name("threadline").options(session.clone())
     });
-    let pool = Database::connect(options).await?;
+    let connections = settings.max_connections;
+    let admission = Admission::new(connections, connections, settings.acquire_timeout);
+    let silence = settings.statement_timeout.saturating_add(ON_THE_WAY);
+    let pool = Arc::new(Pool::open(options, admission, Some(silence)).await?);
     Ok(Pools {
-        write: pool.clone(),
+        write: Arc::clone(&pool),
         read: pool,
     })
 }
@@ -103,13 +111,18 @@ async fn sqlite(mut options: ConnectOptions, settings: &DatabaseSettings) -> Res
     });
     let mut readers = options.clone();
     options.max_connections(1);
-    let write = Database::connect(options).await?;
+    let admission =
+        |connections| Admission::new(connections, settings.max_connections, settings.acquire_timeout);
+    let write = Pool::open(options, admission(1), None).await?;
     readers.map_sqlx_sqlite_opts(move |options| {
         options
             .busy_timeout(lock_timeout)
             .foreign_keys(true)
             .pragma("query_only", "on")
     });
-    let read = Database::connect(readers).await?;
-    Ok(Pools { write, read })
+    let read = Pool::open(readers, admission(settings.max_connections), None).await?;
+    Ok(Pools {
+        write: Arc::new(write),
+        read: Arc::new(read),
+    })
 }

@@ -14,6 +14,9 @@ const PASSING: [&str; 10] = [
     "08", "53", "57", "58", "55P03", "25006", "40001", "40P01", "25P03", "XX001",
 ];
 
+/// Those of them after which the connection is gone: PostgreSQL's for connections and for a server that ends.
+const BROKEN: [&str; 2] = ["08", "57P"];
+
 /// SQLite's primary result codes for "not now": BUSY, LOCKED, READONLY, IOERR, FULL, CANTOPEN.
 const SQLITE_PASSING: [i32; 6] = [5, 6, 8, 10, 13, 14];
 
@@ -39,18 +42,15 @@ pub fn is_taken(error: &DbErr) -> bool {
     matches!(error.sql_err(), Some(SqlErr::UniqueConstraintViolation(_)))
 }
 
-fn is_passing(error: &DbErr) -> bool {
+/// Whether the way to the database is broken, or nobody answers at its end.
+pub fn is_broken(error: &DbErr) -> bool {
     if matches!(error, DbErr::ConnectionAcquire(_) | DbErr::Conn(_)) {
         return true;
     }
     match sqlx_error(error) {
         Some(SqlxError::Database(database)) => {
             let code = database.code().unwrap_or_default();
-            // SQLite's codes are numbers with the primary one in the low byte; PostgreSQL's have five characters.
-            match code.parse::<i32>() {
-                Ok(number) if code.len() != 5 => SQLITE_PASSING.contains(&(number & 0xFF)),
-                _ => PASSING.iter().any(|passing| code.starts_with(passing)),
-            }
+            BROKEN.iter().any(|broken| code.starts_with(broken))
         }
         Some(
             SqlxError::Io(_)
@@ -61,6 +61,21 @@ fn is_passing(error: &DbErr) -> bool {
             | SqlxError::WorkerCrashed,
         ) => true,
         _ => false,
+    }
+}
+
+fn is_passing(error: &DbErr) -> bool {
+    if is_broken(error) {
+        return true;
+    }
+    let Some(SqlxError::Database(database)) = sqlx_error(error) else {
+        return false;
+    };
+    let code = database.code().unwrap_or_default();
+    // SQLite's codes are numbers with the primary one in the low byte; PostgreSQL's have five characters.
+    match code.parse::<i32>() {
+        Ok(number) if code.len() != 5 => SQLITE_PASSING.contains(&(number & 0xFF)),
+        _ => PASSING.iter().any(|passing| code.starts_with(passing)),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Rows in PostgreSQL or SQLite, chosen by URL.
 
+mod admission;
 mod append;
 mod connect;
 mod draw;
@@ -7,6 +8,8 @@ pub mod entity;
 mod error;
 mod import;
 mod partition;
+mod pool;
+mod probe;
 mod read;
 mod schema;
 mod secrets;

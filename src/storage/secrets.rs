@@ -31,7 +31,7 @@ impl Write for CursorSecret {
 }
 
 /// Writes something, to be rolled back: fails unless the database can be written.
-pub async fn probe(db: &impl ConnectionTrait) -> Result<(), DbErr> {
+pub async fn try_to_write(db: &impl ConnectionTrait) -> Result<(), DbErr> {
     put(db, PROBE, Vec::new()).await
 }
 

@@ -3,21 +3,20 @@
 use std::{future::Future, sync::Arc};
 
 use async_trait::async_trait;
-use sea_orm::{
-    DatabaseTransaction, DbBackend, DbErr, SqliteTransactionMode, TransactionOptions, TransactionTrait,
-};
-
-use tracing::Instrument;
+use sea_orm::{DatabaseConnection, DbBackend, DbErr};
 
 use super::{
+    admission::Purpose,
     append::Append,
     connect::{self, DatabaseSettings, Pools},
     draw::Draw,
     entity::chat,
-    error::{self, Inconsistency},
+    error,
     import::Import,
-    partition, read, schema, secrets,
-    write::{Failure, Write},
+    partition,
+    probe::Probe,
+    read, schema, secrets,
+    write::{self, Failure, Write},
 };
 use crate::chat::{
     clock::Clock,
@@ -39,6 +38,7 @@ pub struct SqlStore(Arc<Inner>);
 
 struct Inner {
     pools: Pools,
+    probe: Probe,
     schema: String,
     clock: Clock,
 }
@@ -52,6 +52,7 @@ impl SqlStore {
         let pools = connect::connect(settings).await.map_err(error::from_db)?;
         Ok(Self(Arc::new(Inner {
             pools,
+            probe: Probe::default(),
             schema: settings.schema.clone(),
             clock,
         })))
@@ -63,42 +64,37 @@ impl SqlStore {
     /// When the database fails or is newer than this server; then nothing was changed.
     pub async fn migrate(&self) -> Result<()> {
         let store = self.clone();
-        unit(async move {
-            let transaction = store.begin().await?;
-            schema::migrate(&transaction, &store.0.schema).await?;
-            transaction.commit().await?;
-            Ok(())
-        })
-        .await?;
+        let write = &self.0.pools.write;
+        write
+            .run(Purpose::Migrate, |db| async move {
+                let transaction = write::begin(&db).await?;
+                schema::migrate(&transaction, &store.0.schema).await?;
+                transaction.commit().await?;
+                Ok(())
+            })
+            .await?;
         self.maintain().await
-    }
-
-    async fn begin(&self) -> Result<DatabaseTransaction, DbErr> {
-        // A deferred transaction that turns to writing fails at once when another writes, whatever the timeout.
-        let options = TransactionOptions {
-            sqlite_transaction_mode: Some(SqliteTransactionMode::Immediate),
-            ..TransactionOptions::default()
-        };
-        self.0.pools.write.begin_with_options(options).await
     }
 
     /// Runs a write; when it lacks a partition, makes it and starts over.
     async fn write<W: Write>(&self, work: W) -> Result<W::Output> {
         let store = self.clone();
-        unit(async move {
-            for _ in 1..PARTITION_TRIES {
-                match store.attempt(&work).await {
-                    Err(Failure::NoPartition(ids)) => partition::make_for(&store.0.pools.write, &ids).await?,
-                    done => return done,
+        let write = &self.0.pools.write;
+        write
+            .run(Purpose::Write, |db| async move {
+                for _ in 1..PARTITION_TRIES {
+                    match store.attempt(&db, &work).await {
+                        Err(Failure::NoPartition(ids)) => partition::make_for(&db, &ids).await?,
+                        done => return done,
+                    }
                 }
-            }
-            store.attempt(&work).await
-        })
-        .await
+                store.attempt(&db, &work).await
+            })
+            .await
     }
 
-    async fn attempt<W: Write>(&self, work: &W) -> Result<W::Output, Failure> {
-        let transaction = self.begin().await?;
+    async fn attempt<W: Write>(&self, db: &DatabaseConnection, work: &W) -> Result<W::Output, Failure> {
+        let transaction = write::begin(db).await?;
         match work.run(&transaction, &self.0.clock).await {
             Ok(done) => {
                 transaction.commit().await?;
@@ -116,30 +112,17 @@ impl SqlStore {
     }
 
     /// Runs reads against the pool for reading.
-    async fn read<T, F>(&self, work: impl FnOnce(sea_orm::DatabaseConnection) -> F) -> Result<T>
+    async fn read<T, F>(&self, work: impl FnOnce(DatabaseConnection) -> F + Send + 'static) -> Result<T>
     where
         T: Send + 'static,
         F: Future<Output = Result<T, DbErr>> + Send + 'static,
     {
-        let work = work(self.0.pools.read.clone());
-        unit(async move { Ok(work.await?) }).await
-    }
-}
-
-/// Runs a unit of work in a task of its own, so that a request that is dropped cannot leave a transaction open:
-/// sqlx 0.9 loses track of a BEGIN whose future is dropped.
-async fn unit<T: Send + 'static>(
-    work: impl Future<Output = Result<T, Failure>> + Send + 'static,
-) -> Result<T> {
-    match tokio::spawn(work.in_current_span()).await {
-        Ok(Ok(done)) => Ok(done),
-        Ok(Err(Failure::Refused(error))) => Err(error),
-        Ok(Err(Failure::Database(error))) => Err(error::from_db(error)),
-        Ok(Err(Failure::NoPartition(_))) => Err(Inconsistency("a partition that was made is missing").into()),
-        // What it says may quote what somebody said.
-        Err(_panic) => Err(Error::Internal(
-            "a unit of work panicked; its place is in the log".into(),
-        )),
+        let read = &self.0.pools.read;
+        read.run(Purpose::Read, |db| {
+            let work = work(db);
+            async move { Ok(work.await?) }
+        })
+        .await
     }
 }
 
@@ -147,13 +130,9 @@ async fn unit<T: Send + 'static>(
 impl Store for SqlStore {
     async fn ready(&self) -> Result<()> {
         let store = self.clone();
-        unit(async move {
-            let transaction = store.begin().await?;
-            secrets::probe(&transaction).await?;
-            transaction.rollback().await?;
-            Ok(())
-        })
-        .await
+        // Whoever asked and went away must not make the next one begin anew.
+        let probed = tokio::spawn(async move { store.0.probe.ask(&store.0.pools.write).await }).await;
+        probed.map_err(|panic| Error::Internal(Box::new(panic)))?
     }
 
     async fn cursor_secret(&self) -> Result<Vec<u8>> {
@@ -161,15 +140,16 @@ impl Store for SqlStore {
     }
 
     async fn maintain(&self) -> Result<()> {
-        let store = self.clone();
-        unit(async move {
-            let db = &store.0.pools.write;
-            if db.get_database_backend() == DbBackend::Postgres {
-                partition::make_ahead(db, store.0.clock.now()).await?;
-            }
-            Ok(())
-        })
-        .await
+        let now = self.0.clock.now();
+        let write = &self.0.pools.write;
+        write
+            .run(Purpose::Write, move |db| async move {
+                if db.get_database_backend() == DbBackend::Postgres {
+                    partition::make_ahead(&db, now).await?;
+                }
+                Ok(())
+            })
+            .await
     }
 
     async fn threads_by_id(&self, team_id: &str, ids: &[ThreadId]) -> Result<Vec<Thread>> {
@@ -261,7 +241,7 @@ impl Store for SqlStore {
 mod tests {
     use std::time::Duration;
 
-    use sea_orm::ConnectionTrait;
+    use sea_orm::{ConnectionTrait, DatabaseTransaction};
 
     use super::*;
     use crate::chat::{
@@ -347,11 +327,13 @@ mod tests {
         let schema = format!("panic_{}", std::process::id());
         let store = open(url, &schema).await;
         panic_and_try_again(&store).await;
-        store
-            .0
-            .pools
-            .write
-            .execute_unprepared(&format!("DROP SCHEMA {schema} CASCADE"))
+        let drop = format!("DROP SCHEMA {schema} CASCADE");
+        let write = &store.0.pools.write;
+        write
+            .run(Purpose::Write, |db| async move {
+                db.execute_unprepared(&drop).await?;
+                Ok(())
+            })
             .await
             .unwrap();
     }

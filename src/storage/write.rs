@@ -3,8 +3,9 @@
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use sea_orm::{
-    ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, EntityTrait, FromQueryResult, QuerySelect,
-    QueryTrait, Select, Statement, sea_query::Expr,
+    ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr, EntityTrait, FromQueryResult,
+    QuerySelect, QueryTrait, Select, SqliteTransactionMode, Statement, TransactionOptions, TransactionTrait,
+    sea_query::Expr,
 };
 
 use super::{
@@ -58,6 +59,16 @@ impl From<Inconsistency> for Failure {
     fn from(found: Inconsistency) -> Self {
         Self::Refused(found.into())
     }
+}
+
+/// Begins a transaction that may write.
+pub async fn begin(db: &DatabaseConnection) -> Result<DatabaseTransaction, DbErr> {
+    // A deferred transaction that turns to writing fails at once when another writes, whatever the timeout.
+    let options = TransactionOptions {
+        sqlite_transaction_mode: Some(SqliteTransactionMode::Immediate),
+        ..TransactionOptions::default()
+    };
+    db.begin_with_options(options).await
 }
 
 /// A thread that no one else can write to until the transaction ends, and the time at which it became so.
