@@ -1,6 +1,6 @@
 //! Connections to one database, and the units of work that they do.
 
-use std::{future::Future, sync::Arc, time::Duration};
+use std::{future::Future, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use futures::FutureExt;
 use sea_orm::{ConnectOptions, Database, DatabaseConnection, DbErr};
@@ -16,9 +16,9 @@ use super::{
 };
 use crate::chat::error::{Error, Result};
 
-/// A pool that is thrown away, with every connection that is idle in it, when one of them turns out to be broken or
-/// mute: what broke one has most often broken all, and a connection that does not answer cannot be asked anything,
-/// not even to roll back. Whoever is at work goes on with the connection it has.
+/// A pool that is thrown away, with every connection that is idle in it, when one of them turns out to be broken, mute
+/// or in a transaction that could not be ended: what broke one has most often broken all, and a connection that does
+/// not answer cannot be asked anything, not even to roll back. Whoever is at work goes on with the connection it has.
 pub struct Pool {
     admission: Admission,
     options: ConnectOptions,
@@ -73,11 +73,11 @@ impl Pool {
         match unit.await {
             Ok(Ok(done)) => Ok(done),
             Ok(Err(Failure::Refused(error))) => Err(error),
-            Ok(Err(Failure::Database(error))) => Err(error::from_db(error)),
+            Ok(Err(Failure::Database(error) | Failure::Unended(error))) => Err(error::from_db(error)),
             Ok(Err(Failure::NoPartition(_))) => {
                 Err(Inconsistency("a partition that was made is missing").into())
             }
-            Err(panic) => Err(Error::Internal(Box::new(panic))),
+            Err(stopping) => Err(Error::Unavailable(Box::new(stopping))),
         }
     }
 
@@ -95,26 +95,23 @@ impl Pool {
         db.set_metric_callback(move |_| {
             heard.send_replace(Instant::now());
         });
-        let mut unit = std::pin::pin!(work(db));
-        let Some(silence) = self.silence.filter(|_| purpose != Purpose::Migrate) else {
-            return unit.await;
-        };
-        loop {
-            let heard_at = *last_heard.borrow();
-            match tokio::time::timeout_at(heard_at + silence, &mut unit).await {
-                Ok(Err(Failure::Database(error))) if error::is_broken(&error) => {
-                    self.replace(number).await;
-                    return Err(Failure::Database(error));
-                }
-                Ok(done) => return done,
-                Err(_) if *last_heard.borrow() > heard_at => {}
-                Err(_) => {
-                    // First the pool is closed, then the unit is dropped: its connection does not come back.
-                    self.replace(number).await;
-                    return Err(Failure::Refused(Error::Unavailable(Box::new(Mute))));
-                }
+        let mut unit = std::pin::pin!(AssertUnwindSafe(work(db)).catch_unwind());
+        let silence = self.silence.filter(|_| purpose != Purpose::Migrate);
+        let (result, is_sound) = match unless_silent(&mut unit, &last_heard, silence).await {
+            Some(Ok(result)) => {
+                let failure = result.as_ref().err();
+                let is_sound = failure.is_none_or(Failure::leaves_a_sound_connection);
+                (result, is_sound)
             }
+            // The panic itself is in the log already, with its place.
+            Some(Err(_panic)) => (Err(Error::Internal(Box::new(Fate::Panic)).into()), false),
+            None => (Err(Error::Unavailable(Box::new(Fate::Mute)).into()), false),
+        };
+        if !is_sound {
+            // Before the unit is dropped: its connection finds its pool closed, and does not come back.
+            self.replace(number).await;
         }
+        result
     }
 
     /// Gives up a generation, unless that has been done already.
@@ -134,14 +131,37 @@ impl Pool {
                 );
                 // Polled once: it is closed from then on. To its end it would wait for everybody who is at work.
                 let _ = old.db.close_by_ref().now_or_never();
-                tracing::warn!("a connection to the database broke or fell silent: connecting anew");
+                tracing::warn!("a connection to the database cannot be used any more: connecting anew");
             }
             Err(error) => tracing::error!(%error, "no new pool can be made"),
         }
     }
 }
 
-/// The database did not answer.
+/// Waits for the end of a unit. None when the database fell silent first.
+async fn unless_silent<T>(
+    unit: &mut (impl Future<Output = T> + Unpin),
+    last_heard: &watch::Receiver<Instant>,
+    silence: Option<Duration>,
+) -> Option<T> {
+    let Some(silence) = silence else {
+        return Some(unit.await);
+    };
+    loop {
+        let heard_at = *last_heard.borrow();
+        match tokio::time::timeout_at(heard_at + silence, &mut *unit).await {
+            Ok(done) => return Some(done),
+            Err(_) if *last_heard.borrow() > heard_at => {}
+            Err(_) => return None,
+        }
+    }
+}
+
+/// Why a unit of work has no result.
 #[derive(Debug, thiserror::Error)]
-#[error("the database fell silent in the middle of a unit of work; its connection is closed")]
-struct Mute;
+enum Fate {
+    #[error("the database fell silent in the middle of a unit of work; its connection is closed")]
+    Mute,
+    #[error("a unit of work panicked; its connection is closed")]
+    Panic,
+}

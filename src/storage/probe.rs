@@ -4,7 +4,12 @@ use std::{sync::Arc, time::Duration};
 
 use tokio::{sync::Mutex, time::Instant};
 
-use super::{admission::Purpose, pool::Pool, secrets, write};
+use super::{
+    admission::Purpose,
+    pool::Pool,
+    secrets,
+    write::{self, Failure},
+};
 use crate::chat::error::{Error, Result};
 
 /// How long an answer holds: a probe takes the lock that writers take.
@@ -43,9 +48,10 @@ impl Probe {
 async fn probe(pool: &Arc<Pool>) -> Result<()> {
     pool.run(Purpose::Write, |db| async move {
         let transaction = write::begin(&db).await?;
-        secrets::try_to_write(&transaction).await?;
-        transaction.rollback().await?;
-        Ok(())
+        match secrets::try_to_write(&transaction).await {
+            Ok(()) => transaction.rollback().await.map_err(Failure::Unended),
+            Err(error) => Err(write::undo(transaction, error.into()).await),
+        }
     })
     .await
 }

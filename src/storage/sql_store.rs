@@ -69,8 +69,7 @@ impl SqlStore {
             .run(Purpose::Migrate, |db| async move {
                 let transaction = write::begin(&db).await?;
                 schema::migrate(&transaction, &store.0.schema).await?;
-                transaction.commit().await?;
-                Ok(())
+                write::commit(transaction).await
             })
             .await?;
         self.maintain().await
@@ -97,17 +96,10 @@ impl SqlStore {
         let transaction = write::begin(db).await?;
         match work.run(&transaction, &self.0.clock).await {
             Ok(done) => {
-                transaction.commit().await?;
+                write::commit(transaction).await?;
                 Ok(done)
             }
-            Err(failure) => {
-                // A rollback that fails leaves nothing behind either: the connection goes, and the database with it
-                // forgets the transaction.
-                if let Err(error) = transaction.rollback().await {
-                    tracing::debug!(%error, "a rollback failed");
-                }
-                Err(failure)
-            }
+            Err(failure) => Err(write::undo(transaction, failure).await),
         }
     }
 

@@ -39,8 +39,22 @@ pub enum Failure {
     Refused(Error),
     /// The database failed.
     Database(DbErr),
+    /// The database failed, and the transaction could not be ended. After that sqlx may believe a connection to SQLite
+    /// to be in a transaction that is over, or the other way round, and then reports commits that were none.
+    Unended(DbErr),
     /// There is no partition for messages of these ids.
     NoPartition(Vec<MessageId>),
+}
+
+impl Failure {
+    /// Whether the connection can be used again.
+    pub fn leaves_a_sound_connection(&self) -> bool {
+        match self {
+            Self::Refused(_) | Self::NoPartition(_) => true,
+            Self::Database(error) => !error::is_broken(error),
+            Self::Unended(_) => false,
+        }
+    }
 }
 
 impl From<DbErr> for Failure {
@@ -69,6 +83,21 @@ pub async fn begin(db: &DatabaseConnection) -> Result<DatabaseTransaction, DbErr
         ..TransactionOptions::default()
     };
     db.begin_with_options(options).await
+}
+
+/// Makes what was written last.
+pub async fn commit(transaction: DatabaseTransaction) -> Result<(), Failure> {
+    transaction.commit().await.map_err(Failure::Unended)
+}
+
+/// Undoes what was written before this failure.
+pub async fn undo(transaction: DatabaseTransaction, failure: Failure) -> Failure {
+    match (transaction.rollback().await, failure) {
+        (Ok(()), failure) => failure,
+        // SQLite has ended it already, or the connection is gone: nothing stays of it either way.
+        (Err(_), Failure::Database(error)) => Failure::Unended(error),
+        (Err(error), _) => Failure::Unended(error),
+    }
 }
 
 /// A thread that no one else can write to until the transaction ends, and the time at which it became so.

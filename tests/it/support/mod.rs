@@ -16,6 +16,7 @@ pub mod prometheus;
 pub mod replica;
 pub mod rows;
 pub mod server;
+pub mod small_disk;
 pub mod turn;
 pub mod wire;
 

@@ -113,6 +113,10 @@ impl Process {
         Client::new(format!("http://{address}"))
     }
 
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     pub fn client(&self) -> &Client {
         &self.client
     }
