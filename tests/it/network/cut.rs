@@ -138,13 +138,13 @@ async fn all_is_answered_and_works_again(database: &Database) {
         recovery
     };
     let (_, recovery) = futures::join!(writers, faults);
-    let asked = log.asked.lock().unwrap();
+    let asked = log.asked.into_inner().unwrap();
     let slowest = asked.iter().map(|asked| asked.took).max().expect("requests");
     assert!(slowest <= REQUEST_TIMEOUT + Duration::from_secs(1), "{slowest:?}");
     let keys: Vec<Key> = (0..WRITERS)
         .map(|writer| Key::of(&format!("p{writer}")))
         .collect();
-    let acknowledged = log.acknowledged.lock().unwrap();
+    let acknowledged = log.acknowledged.into_inner().unwrap();
     let lost = stored::lost(&server, &acknowledged, &keys).await;
     assert_eq!(lost, 0);
     let millis = |time: Duration| usize::try_from(time.as_millis()).unwrap();

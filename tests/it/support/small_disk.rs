@@ -17,8 +17,9 @@ const PIECE: usize = 2 << 20;
 /// In a namespace of its own, so that nothing has to be unmounted.
 const MOUNT: &str = r#"mount -t tmpfs -o size=32m,mode=0777 threadline-test "$0" && exec "$@""#;
 
-/// Makes a cluster, its write-ahead log elsewhere: PostgreSQL ends itself when it has no room for that. Then makes room
-/// for rows: two thirds of a new cluster are templates. PostgreSQL refuses to run as root.
+/// Makes a cluster, its write-ahead log elsewhere and without checkpoints: PostgreSQL ends itself when it has no room for
+/// those, and takes no connections then. Then makes room for rows: two thirds of a new cluster are templates. PostgreSQL
+/// refuses to run as root.
 const CLUSTER: &str = r#"
 set -eu
 bin=$1 port=$2
@@ -31,7 +32,7 @@ DROP DATABASE template1;" | while read -r sql; do
     echo "$sql" | "$bin/postgres" --single -D disk/data postgres >>initdb.log
 done
 exec "$bin/postgres" -D disk/data -p "$port" -c listen_addresses=127.0.0.1 -c unix_socket_directories= \
-    -c shared_buffers=8MB -c fsync=off -c max_wal_size=8MB -c autovacuum=off -c log_min_messages=fatal
+    -c shared_buffers=8MB -c fsync=off -c max_wal_size=1GB -c checkpoint_timeout=1h -c autovacuum=off -c log_min_messages=fatal
 "#;
 
 /// The small file system of a running process, at `disk` in a folder.
