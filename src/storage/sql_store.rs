@@ -4,6 +4,7 @@ use std::{future::Future, sync::Arc};
 
 use async_trait::async_trait;
 use sea_orm::{DatabaseConnection, DbBackend, DbErr};
+use tracing::Instrument;
 
 use super::{
     admission::Purpose,
@@ -123,8 +124,9 @@ impl Store for SqlStore {
     async fn ready(&self) -> Result<()> {
         let store = self.clone();
         // Whoever asked and went away must not make the next one begin anew.
-        let probed = tokio::spawn(async move { store.0.probe.ask(&store.0.pools.write).await }).await;
-        probed.map_err(|panic| Error::Internal(Box::new(panic)))?
+        let probe = async move { store.0.probe.ask(&store.0.pools.write).await };
+        let probed = tokio::spawn(probe.in_current_span()).await;
+        probed.map_err(|_panic| Error::Internal("the probe panicked; its place is in the log".into()))?
     }
 
     async fn cursor_secret(&self) -> Result<Vec<u8>> {

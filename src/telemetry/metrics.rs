@@ -86,15 +86,19 @@ pub const METRICS: &[Metric] = &[
     },
     timed(
         "threadline_pool_wait_seconds",
-        "How long work waited for a connection to the database.",
+        "How long work waited for a connection to the database, by pool (read, write).",
     ),
     level(
         "threadline_pool_in_use",
-        "Connections to the database that are at work.",
+        "Connections to the database that are at work, by pool.",
     ),
     level(
         "threadline_pool_waiting",
-        "Work that is waiting for a connection to the database.",
+        "Work that is waiting for a connection to the database, by pool.",
+    ),
+    counted(
+        "threadline_pool_refused_total",
+        "Work refused because too much waited for a connection, or for too long, by pool.",
     ),
     Metric {
         values: Some(("result", &["exported", "lost"])),
