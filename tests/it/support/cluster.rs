@@ -202,7 +202,7 @@ fn exists(id: &str) -> bool {
 }
 
 /// The newest PostgreSQL that is installed, as `tests/machine.sh` finds it.
-fn programs() -> PathBuf {
+pub fn programs() -> PathBuf {
     let found = Command::new("bash")
         .args(["-c", "PROGRAM=tests; . tests/machine.sh; postgres_bin"])
         .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")))

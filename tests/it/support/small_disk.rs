@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use super::id;
+use super::{cluster, id};
 
 /// What is taken up for good, so that a test need not write so much, and how large a piece is that can be freed.
 const TAKEN_UP: usize = 12 << 20;
@@ -23,7 +23,9 @@ const MOUNT: &str = r#"mount -t tmpfs -o size=32m,mode=0777 threadline-test "$0"
 const CLUSTER: &str = r#"
 set -eu
 bin=$1 port=$2
-[ "$(id -u)" != 0 ] || exec setpriv --reuid=postgres --regid=postgres --clear-groups sh -c "$0" "$0" "$@"
+user=postgres
+id "$user" >/dev/null 2>&1 || user=nobody
+[ "$(id -u)" != 0 ] || exec setpriv --reuid="$user" --regid="$(id -g "$user")" --clear-groups sh -c "$0" "$0" "$@"
 "$bin/initdb" --pgdata=disk/data --waldir="$PWD/wal" --username=tests --auth=password --pwfile=password \
     --encoding=UTF8 --locale=C --no-sync --wal-segsize=1 >initdb.log
 echo "UPDATE pg_database SET datistemplate = false;
@@ -109,7 +111,7 @@ impl SmallPostgres {
         let mut command = Command::new("sh");
         command
             .args(["-c", CLUSTER, CLUSTER])
-            .arg(programs())
+            .arg(cluster::programs())
             .arg(port.to_string());
         let mut command = SmallDisk::under(&command, folder);
         command
@@ -166,21 +168,4 @@ fn is_root() -> bool {
 fn open_to_all(folder: &Path) {
     let opened = Command::new("chmod").args(["-R", "a+rwX"]).arg(folder).status();
     assert!(opened.unwrap().success());
-}
-
-/// The folder of the newest PostgreSQL's programs, as tests/machine.sh finds them.
-fn programs() -> PathBuf {
-    let find = ". tests/machine.sh && postgres_bin";
-    let found = Command::new("bash")
-        .args(["-c", find])
-        .env("PROGRAM", "tests")
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .output()
-        .unwrap();
-    let found = String::from_utf8(found.stdout).unwrap();
-    assert!(
-        !found.trim().is_empty(),
-        "no PostgreSQL with initdb is installed: tests/run installs one"
-    );
-    PathBuf::from(found.trim())
 }
