@@ -17,8 +17,8 @@ async fn whatever_the_schema_allows_is_answered_or_refused(db: &Database) {
     let server = Process::start(db, &[]).await;
     let settings = db.folder().join("schemathesis.toml");
     std::fs::write(&settings, settings_for(&server).await).unwrap();
-    let seconds = rounds(20, 240);
-    let output = tokio::task::block_in_place(|| run(&settings, &server.url("/graphql"), seconds));
+    let examples = rounds(15, 300);
+    let output = tokio::task::block_in_place(|| run(&settings, &server.url("/graphql"), examples));
     let printed = String::from_utf8_lossy(&output.stdout);
     assert!(
         output.status.success(),
@@ -35,7 +35,7 @@ async fn whatever_the_schema_allows_is_answered_or_refused(db: &Database) {
     assert!(!server.output().contains("panicked"), "{}", server.output());
 }
 
-fn run(settings: &Path, url: &str, seconds: usize) -> std::process::Output {
+fn run(settings: &Path, url: &str, examples: usize) -> std::process::Output {
     let project = Path::new(env!("CARGO_MANIFEST_DIR"));
     let program = project.join("target/schemathesis/bin/schemathesis");
     assert!(
@@ -57,7 +57,7 @@ fn run(settings: &Path, url: &str, seconds: usize) -> std::process::Output {
         ])
         .args(["--continue-on-failure", "--warnings=off"])
         .arg(format!("--checks={checks}"))
-        .arg(format!("--max-time={seconds}"))
+        .arg(format!("--max-examples={examples}"))
         .env("SCHEMATHESIS_HOOKS", project.join("tests/schemathesis/hooks.py"))
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .current_dir(settings.parent().expect("a folder"));

@@ -25,7 +25,8 @@ impl Innocent {
         let expected = client.page(&list, 20, None).await;
         assert_eq!(expected.items.len(), 20);
         let stop = Arc::new(AtomicBool::new(false));
-        let (stopped, client) = (Arc::clone(&stop), client.clone());
+        // A connection that was kept may be closed for its age just when it is used again.
+        let (stopped, client) = (Arc::clone(&stop), client.keeping_no_connection());
         let reading = tokio::spawn(async move {
             let mut answers = 0;
             while !stopped.load(Ordering::Relaxed) || answers == 0 {

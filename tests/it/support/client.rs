@@ -27,6 +27,17 @@ impl Client {
         }
     }
 
+    /// The same server, asked over a new connection each time.
+    pub fn keeping_no_connection(&self) -> Self {
+        Self {
+            base: self.base.clone(),
+            http: reqwest::Client::builder()
+                .pool_max_idle_per_host(0)
+                .build()
+                .unwrap(),
+        }
+    }
+
     /// The same server, asked with a bearer token.
     pub fn bearing(&self, token: &str) -> Self {
         let mut headers = HeaderMap::new();
