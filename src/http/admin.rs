@@ -3,11 +3,12 @@
 use axum::{
     Router,
     http::{Uri, header},
+    middleware,
     response::IntoResponse,
     routing::get,
 };
 
-use super::refusal::Refusal;
+use super::{headers, no_such_method, refusal::Refusal};
 
 /// The text format of Prometheus.
 const METRICS: &str = "text/plain; version=0.0.4; charset=utf-8";
@@ -18,4 +19,6 @@ pub fn router(metrics: impl Fn() -> String + Clone + Send + Sync + 'static) -> R
     Router::new()
         .route("/metrics", get(metrics))
         .fallback(async |uri: Uri| Refusal::not_found("the path").at(uri.path()))
+        .method_not_allowed_fallback(no_such_method)
+        .layer(middleware::from_fn(headers::secure))
 }

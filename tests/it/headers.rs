@@ -3,6 +3,9 @@
 use std::collections::BTreeSet;
 
 use reqwest::header::HeaderMap;
+use threadline::http::guard::Limits;
+use threadline::http::{admin, serve};
+use tokio::net::TcpListener;
 
 use crate::support::{Backend, TestServer, with_database};
 
@@ -98,6 +101,31 @@ async fn every_answer_tells_browsers_what_not_to_do_with_it() {
         every_route_was_asked(&routes);
     })
     .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn so_does_the_admin_listener() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let base = format!("http://{}", listener.local_addr().unwrap());
+    let router = admin::router(|| "metrics".to_owned());
+    let serving = tokio::spawn(serve::serve(
+        listener,
+        router,
+        Limits::default(),
+        std::future::pending(),
+    ));
+    let client = reqwest::Client::new();
+    for (method, path, status) in [
+        ("GET", "/metrics", 200),
+        ("POST", "/metrics", 405),
+        ("GET", "/", 404),
+    ] {
+        let request = client.request(method.parse().unwrap(), format!("{base}{path}"));
+        let answer = request.send().await.unwrap();
+        is_secure(answer.headers(), &format!("{method} {path}"));
+        assert_eq!(answer.status(), status, "{method} {path}");
+    }
+    serving.abort();
 }
 
 fn is_secure(headers: &HeaderMap, what: &str) {
