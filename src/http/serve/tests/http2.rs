@@ -32,14 +32,12 @@ async fn an_idle_connection_is_told_to_go_and_a_used_one_is_kept() {
         assert_eq!(body.data().await.unwrap().unwrap(), "fine");
         tokio::time::sleep(SHORT / 3).await;
     }
-    let idle = Instant::now();
     timeout(LONG, connection).await.unwrap().unwrap().unwrap();
     let error = client.ready().await.unwrap_err();
     assert!(
         error.is_go_away() && error.reason() == Some(Reason::NO_ERROR),
         "{error}"
     );
-    assert!(idle.elapsed() < 4 * SHORT, "{:?}", idle.elapsed());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -59,7 +57,6 @@ async fn who_leaves_one_answer_lying_is_left_though_he_reads_others() {
     for _ in 0..3 {
         lying.push(get(&mut client, "/large").await);
     }
-    let began = Instant::now();
     let others = tokio::spawn(async move {
         loop {
             let request = Request::get("http://x/").body(()).unwrap();
@@ -73,14 +70,20 @@ async fn who_leaves_one_answer_lying_is_left_though_he_reads_others() {
         }
     });
     timeout(LONG, others).await.unwrap().unwrap();
-    assert!(began.elapsed() < 5 * SHORT, "{:?}", began.elapsed());
     drop((lying, connection));
     server.is_alive().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn who_reads_slowly_but_steadily_gets_everything() {
-    let server = start().await;
+    // It reads for longer than this altogether, and never leaves a piece lying for so long.
+    let body_timeout = Duration::from_secs(2);
+    let server = start_with(Limits {
+        body_timeout,
+        ..limits()
+    })
+    .await;
+    let began = Instant::now();
     let (mut client, _connection) = connect(&server).await;
     let mut body = get(&mut client, "/large").await;
     let (mut read, mut held) = (0, 0);
@@ -92,10 +95,11 @@ async fn who_reads_slowly_but_steadily_gets_everything() {
             held = 0;
         }
         if read % (1 << 20) < length {
-            tokio::time::sleep(SHORT / 10).await;
+            tokio::time::sleep(SHORT / 5).await;
         }
     }
     assert_eq!(read, LARGE);
+    assert!(began.elapsed() > body_timeout);
 }
 
 #[tokio::test(flavor = "multi_thread")]
