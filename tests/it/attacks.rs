@@ -110,10 +110,10 @@ impl Stage {
     }
 
     /// Nothing was written, nobody was harmed, nothing broke.
-    async fn is_unharmed(self) {
+    async fn stays_unharmed(self) {
         let wrong = self.wrong.into_inner();
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-        let answers = self.innocent.is_well().await;
+        let answers = self.innocent.stays_well().await;
         assert!(answers > 0, "somebody innocent was there");
         assert!(self.server.is_ok("/readyz").await, "{}", self.server.output());
         assert_eq!(self.rows.snapshot().await, self.before);

@@ -92,7 +92,7 @@ async fn a_content_that_cannot_be_kept_is_refused(db: &Database) {
     stage
         .faces(no_requests.map(|(name, sent)| attack(name, sent, 400, BAD_INPUT)))
         .await;
-    stage.is_unharmed().await;
+    stage.stays_unharmed().await;
 }
 
 async fn a_role_or_a_number_of_tokens_out_of_its_form_is_refused(db: &Database) {
@@ -128,7 +128,7 @@ async fn a_role_or_a_number_of_tokens_out_of_its_form_is_refused(db: &Database) 
             .faces([attack(format!("{tokens} tokens"), sent, status, BAD_INPUT)])
             .await;
     }
-    stage.is_unharmed().await;
+    stage.stays_unharmed().await;
 }
 
 async fn an_id_out_of_its_form_is_refused_wherever_it_stands(db: &Database) {
@@ -207,7 +207,7 @@ async fn an_id_out_of_its_form_is_refused_wherever_it_stands(db: &Database) {
             );
         }
     }
-    stage.is_unharmed().await;
+    stage.stays_unharmed().await;
 }
 
 async fn what_looks_like_sql_is_a_name_like_any_other(db: &Database) {

@@ -221,7 +221,7 @@ async fn a_document_that_asks_for_too_much_is_refused(db: &Database) {
         ),
     ];
     are_refused(&stage, TOO_COMPLEX, costs).await;
-    stage.is_unharmed().await;
+    stage.stays_unharmed().await;
 }
 
 async fn what_is_not_valid_graphql_is_refused(db: &Database) {
@@ -262,7 +262,7 @@ async fn what_is_not_valid_graphql_is_refused(db: &Database) {
         documents.map(|(name, document)| (name, document.to_owned())),
     )
     .await;
-    stage.is_unharmed().await;
+    stage.stays_unharmed().await;
 }
 
 async fn a_limit_out_of_its_form_is_refused_as_a_literal_and_as_a_variable(db: &Database) {
@@ -310,7 +310,7 @@ async fn a_limit_out_of_its_form_is_refused_as_a_literal_and_as_a_variable(db: &
             Some(30)
         );
     }
-    stage.is_unharmed().await;
+    stage.stays_unharmed().await;
 }
 
 async fn a_large_variable_that_is_used_often_is_refused(db: &Database) {
@@ -326,7 +326,7 @@ async fn a_large_variable_that_is_used_often_is_refused(db: &Database) {
     stage
         .faces([attack("a variable 3,900 times", sent, 400, TOO_COMPLEX)])
         .await;
-    stage.is_unharmed().await;
+    stage.stays_unharmed().await;
 }
 
 async fn what_would_be_altered_in_silence_is_refused(db: &Database) {
@@ -339,7 +339,7 @@ async fn what_would_be_altered_in_silence_is_refused(db: &Database) {
     };
     let twice = Sent::document(&append("{ a: 1, a: 2 }"), &Value::Null);
     stage.faces([attack("a key twice", twice, 400, BAD_INPUT)]).await;
-    stage.is_unharmed().await;
+    stage.stays_unharmed().await;
 }
 
 async fn at_most_ten_errors_are_told(db: &Database) {
@@ -354,5 +354,5 @@ async fn at_most_ten_errors_are_told(db: &Database) {
     );
     let answer = stage.faces_one(&asked).await;
     assert_eq!(answer.body["errors"].as_array().map(Vec::len), Some(10));
-    stage.is_unharmed().await;
+    stage.stays_unharmed().await;
 }

@@ -131,7 +131,7 @@ async fn a_flood_of_frames_ends_its_connection_and_no_other(db: &Database) {
         // Each is answered, and nobody asks for anything: whoever asks for nothing is shown the door.
         assert!(flooded.closed, "50,000 {name}");
     }
-    stage.is_unharmed().await;
+    stage.stays_unharmed().await;
 }
 
 async fn answers_that_are_never_taken_are_given_up(db: &Database) {
@@ -159,5 +159,5 @@ async fn answers_that_are_never_taken_are_given_up(db: &Database) {
     });
     assert!(ended.await.is_ok(), "the server keeps what nobody takes");
     connection.abort();
-    stage.is_unharmed().await;
+    stage.stays_unharmed().await;
 }

@@ -45,7 +45,7 @@ impl Innocent {
     }
 
     /// How many answers were right; fails when one was not.
-    pub async fn is_well(self) -> usize {
+    pub async fn stays_well(self) -> usize {
         self.stop.store(true, Ordering::Relaxed);
         self.reading.await.unwrap()
     }

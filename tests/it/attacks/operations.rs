@@ -33,7 +33,7 @@ async fn many_refusals_at_once_harm_nobody(db: &Database) {
             assert_eq!(answer.status, 400, "{}", answer.raw);
         }
     }
-    stage.is_unharmed().await;
+    stage.stays_unharmed().await;
 }
 
 async fn no_url_in_a_content_is_ever_fetched(db: &Database) {

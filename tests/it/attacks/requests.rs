@@ -66,7 +66,7 @@ async fn a_mutation_by_anything_but_a_post_of_json_is_refused(db: &Database) {
             attack("a script's callback", Sent::get("/graphql?callback=alert&query="), 400, BAD_INPUT),
         ])
         .await;
-    stage.is_unharmed().await;
+    stage.stays_unharmed().await;
 }
 
 async fn a_body_that_is_no_request_is_refused(db: &Database) {
@@ -155,5 +155,5 @@ async fn a_body_that_is_no_request_is_refused(db: &Database) {
                 .map(|(name, query)| attack(name, Sent::get(&format!("/graphql{query}")), 400, BAD_INPUT)),
         )
         .await;
-    stage.is_unharmed().await;
+    stage.stays_unharmed().await;
 }

@@ -62,7 +62,7 @@ async fn who_drips_a_head_or_a_body_is_shown_the_door(db: &Database) {
             assert!(statuses.contains(&answer.status), "{beginning:?}: {}", answer.raw);
         }
     }
-    stage.is_unharmed().await;
+    stage.stays_unharmed().await;
 }
 
 async fn who_reads_nothing_is_left(db: &Database) {
@@ -82,5 +82,5 @@ async fn who_reads_nothing_is_left(db: &Database) {
         let answers = String::from_utf8_lossy(&read).matches("HTTP/1.1 200").count();
         assert!(answers < 20, "what was not read is not kept for ever");
     }
-    stage.is_unharmed().await;
+    stage.stays_unharmed().await;
 }

@@ -84,7 +84,7 @@ async fn a_body_that_is_too_large_or_packed_is_refused(db: &Database) {
             ),
         ])
         .await;
-    stage.is_unharmed().await;
+    stage.stays_unharmed().await;
 }
 
 async fn a_body_of_two_lengths_or_of_bad_chunks_is_refused(db: &Database) {
@@ -198,7 +198,7 @@ async fn a_body_of_two_lengths_or_of_bad_chunks_is_refused(db: &Database) {
             ),
         ])
         .await;
-    stage.is_unharmed().await;
+    stage.stays_unharmed().await;
 }
 
 async fn a_head_that_is_too_large_or_malformed_is_refused(db: &Database) {
@@ -265,5 +265,5 @@ async fn a_head_that_is_too_large_or_malformed_is_refused(db: &Database) {
             ),
         ])
         .await;
-    stage.is_unharmed().await;
+    stage.stays_unharmed().await;
 }
