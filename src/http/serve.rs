@@ -190,6 +190,8 @@ impl Connection {
                 }
             };
             tokio::select! {
+                // What has come already is read before the time is looked at: a busy machine must not lose a request.
+                biased;
                 _ended = &mut connection => return,
                 _ = stopping.changed(), if !retired => {
                     retired = true;

@@ -80,7 +80,12 @@ async fn who_leaves_one_answer_lying_is_left_though_he_reads_others() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn who_reads_slowly_but_steadily_gets_everything() {
-    let server = start().await;
+    let server = start_with(Limits {
+        body_timeout: 4 * SHORT,
+        ..limits()
+    })
+    .await;
+    let began = Instant::now();
     let (mut client, _connection) = connect(&server).await;
     let mut body = get(&mut client, "/large").await;
     let (mut read, mut held) = (0, 0);
@@ -92,10 +97,11 @@ async fn who_reads_slowly_but_steadily_gets_everything() {
             held = 0;
         }
         if read % (1 << 20) < length {
-            tokio::time::sleep(SHORT / 10).await;
+            tokio::time::sleep(SHORT / 5).await;
         }
     }
     assert_eq!(read, LARGE);
+    assert!(began.elapsed() > 4 * SHORT, "longer than one piece may take");
 }
 
 #[tokio::test(flavor = "multi_thread")]
