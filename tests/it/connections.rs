@@ -74,7 +74,13 @@ async fn one_connection_too_many_is_told_to_come_back_and_the_others_are_served(
 #[tokio::test(flavor = "multi_thread")]
 async fn the_server_may_open_as_many_files_as_its_connections_need() {
     with_database(Backend::Sqlite, async |database| {
-        let server = with_open_files(database, 256, 4_000, &["--limits-connections=1000"]).await;
+        let server = with_open_files(
+            database,
+            256,
+            4_000,
+            &["--limits-connections=1000", "--limits-header-timeout=120s"],
+        )
+        .await;
         assert!(!server.output().contains("open files"), "{}", server.output());
         let address = server.url("").replace("http://", "");
         let mut streams: Vec<_> = (0..600).map(|_| TcpStream::connect(&address).unwrap()).collect();

@@ -14,13 +14,12 @@ fn statements(log: &str) -> Vec<String> {
     let lines = log
         .lines()
         .filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let fields = lines.map(|line| line["fields"].clone());
     // A short statement is its own summary.
-    let text = |fields: Value| {
-        let whole = fields["db.statement"].as_str().filter(|text| !text.is_empty());
-        Some(whole.or(fields["summary"].as_str())?.to_owned())
+    let text = |line: Value| {
+        let whole = line["db.statement"].as_str().filter(|text| !text.is_empty());
+        Some(whole.or(line["summary"].as_str())?.to_owned())
     };
-    fields.filter_map(text).collect()
+    lines.filter_map(text).collect()
 }
 
 /// Whether a statement reads or writes a table.
