@@ -6,8 +6,9 @@ use sea_orm::{
     ConnectOptions, DbBackend, DbErr,
     sqlx::sqlite::{SqliteJournalMode, SqliteSynchronous},
 };
+use tokio::time::Instant;
 
-use super::{admission::Admission, pool::Pool};
+use super::{admission::Admission, error, pool::Pool};
 
 /// A connection that was used a moment ago is taken to be alive; pinging each time would double a read's round trips.
 const IDLE_BEFORE_PING: Duration = Duration::from_secs(1);
@@ -18,6 +19,9 @@ const SLOW: Duration = Duration::from_secs(1);
 /// How much later than PostgreSQL's own statement timeout an answer may come: what the network takes. PostgreSQL's
 /// timeouts say nothing to a client that it cannot reach.
 const ON_THE_WAY: Duration = Duration::from_secs(2);
+
+/// How long to wait before a file that is in use is tried again.
+const BETWEEN_TRIES: Duration = Duration::from_millis(20);
 
 /// Where the rows are and how patient to be.
 #[derive(Clone, Debug)]
@@ -113,7 +117,17 @@ async fn sqlite(mut options: ConnectOptions, settings: &DatabaseSettings) -> Res
     options.max_connections(1);
     let admission =
         |connections| Admission::new(connections, settings.max_connections, settings.acquire_timeout);
-    let write = Pool::open(options, admission(1), None).await?;
+    let began = Instant::now();
+    // To make a file one of WAL, or to recover one whose writer was killed, SQLite needs it for itself and does not wait
+    // for that: processes that start together would keep each other out.
+    let write = loop {
+        match Pool::open(options.clone(), admission(1), None).await {
+            Err(error) if error::is_busy(&error) && began.elapsed() < settings.acquire_timeout => {
+                tokio::time::sleep(BETWEEN_TRIES).await;
+            }
+            opened => break opened?,
+        }
+    };
     readers.map_sqlx_sqlite_opts(move |options| {
         options
             .busy_timeout(lock_timeout)

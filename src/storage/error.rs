@@ -17,6 +17,9 @@ const PASSING: [&str; 10] = [
 /// Those of them after which the connection is gone: PostgreSQL's for connections and for a server that ends.
 const BROKEN: [&str; 2] = ["08", "57P"];
 
+/// SQLite's primary result code for a file that another uses in a way that keeps this one out.
+const SQLITE_BUSY: i32 = 5;
+
 /// SQLite's primary result codes for "not now": BUSY, LOCKED, READONLY, IOERR, FULL, CANTOPEN.
 const SQLITE_PASSING: [i32; 6] = [5, 6, 8, 10, 13, 14];
 
@@ -40,6 +43,15 @@ pub fn is_without_partition(error: &DbErr) -> bool {
 /// Whether a row's key is another row's.
 pub fn is_taken(error: &DbErr) -> bool {
     matches!(error.sql_err(), Some(SqlErr::UniqueConstraintViolation(_)))
+}
+
+/// Whether SQLite has its file in use elsewhere.
+pub fn is_busy(error: &DbErr) -> bool {
+    let Some(SqlxError::Database(database)) = sqlx_error(error) else {
+        return false;
+    };
+    let code = database.code().unwrap_or_default();
+    code.parse().is_ok_and(|code: i32| code & 0xFF == SQLITE_BUSY)
 }
 
 /// Whether the way to the database is broken, or nobody answers at its end.
@@ -81,7 +93,9 @@ fn is_passing(error: &DbErr) -> bool {
 
 fn sqlx_error(error: &DbErr) -> Option<&SqlxError> {
     match error {
-        DbErr::Exec(RuntimeErr::SqlxError(error)) | DbErr::Query(RuntimeErr::SqlxError(error)) => Some(error),
+        DbErr::Conn(RuntimeErr::SqlxError(error))
+        | DbErr::Exec(RuntimeErr::SqlxError(error))
+        | DbErr::Query(RuntimeErr::SqlxError(error)) => Some(error),
         _ => None,
     }
 }

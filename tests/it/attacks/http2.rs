@@ -144,20 +144,20 @@ async fn answers_that_are_never_taken_are_given_up(db: &Database) {
         .unwrap();
     // Answers pings, as somebody who lives does.
     let connection = tokio::spawn(connection);
-    let mut answers = Vec::new();
-    for _ in 0..20 {
-        client = client.ready().await.unwrap();
+    let mut untaken = Vec::new();
+    while untaken.len() < 20 {
+        // A slow machine asks for the last when the first is given up already.
+        let Ok(ready) = client.ready().await else {
+            break;
+        };
+        client = ready;
         let request = http::Request::get("http://localhost/graphiql/graphiql.js");
-        let (answer, _) = client.send_request(request.body(()).unwrap(), true).unwrap();
-        answers.push(answer.await.unwrap());
-    }
-    let ended = tokio::time::timeout(LATE, async {
-        for answer in answers {
-            let mut body = answer.into_body();
-            while let Some(Ok(_)) = body.data().await {}
+        match client.send_request(request.body(()).unwrap(), true) {
+            Ok((answer, _)) => untaken.push(answer),
+            Err(_) => break,
         }
-    });
-    assert!(ended.await.is_ok(), "the server keeps what nobody takes");
-    connection.abort();
+    }
+    let ended = tokio::time::timeout(LATE, connection).await;
+    assert!(ended.is_ok(), "the server keeps what nobody takes");
     stage.stays_unharmed().await;
 }
