@@ -59,6 +59,13 @@ pub enum Origin {
     Flag(String),
 }
 
+impl Origin {
+    /// Whether a variable named a file that has the value.
+    fn is_file_of_a_variable(&self) -> bool {
+        matches!(self, Self::Variable(name) if name.ends_with("_FILE"))
+    }
+}
+
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -85,6 +92,8 @@ impl Setting {
     #[must_use]
     pub fn shown(&self) -> String {
         match &self.value {
+            // Whatever lies in that file, the wrong one perhaps.
+            Value::String(..) if self.origin.is_file_of_a_variable() => mask::HIDDEN.to_owned(),
             Value::String(_, text) => format!("{:?}", mask::hide(self.key, text)),
             Value::Num(_, number) => layer::whole(number).map_or_else(
                 || number.to_f64().unwrap_or_default().to_string(),
@@ -182,6 +191,12 @@ impl Config {
     #[must_use]
     pub fn wrong(&self, name: &str, reason: &str) -> ConfigError {
         ConfigError::wrong(self.setting(name), reason)
+    }
+
+    /// Whether a value came from an environment variable, or from a file that one names.
+    #[must_use]
+    pub fn is_from_a_variable(&self, name: &str) -> bool {
+        matches!(self.setting(name).origin, Origin::Variable(_))
     }
 
     fn setting(&self, name: &str) -> &Setting {

@@ -23,6 +23,9 @@ pub enum Error {
     /// The thread has moved past what was named, or a turn id was used for another turn.
     #[error("{0}")]
     Conflict(String),
+    /// A request asks for more than these bytes of content.
+    #[error("the request reads more than {0} bytes of content; ask for fewer items or lists at once")]
+    TooMuch(usize),
     /// The database cannot be reached or took too long.
     #[error("the database cannot be reached or took too long; try again later")]
     Unavailable(#[source] Source),
@@ -46,6 +49,7 @@ impl Error {
             Self::NotFound(_) => ErrorCode::NotFound,
             Self::Forbidden(_) => ErrorCode::Forbidden,
             Self::Conflict(_) => ErrorCode::Conflict,
+            Self::TooMuch(_) => ErrorCode::QueryTooComplex,
             Self::Unavailable(_) => ErrorCode::ServiceUnavailable,
             Self::Internal(_) => ErrorCode::InternalServerError,
         }

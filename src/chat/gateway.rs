@@ -1,5 +1,6 @@
 //! The one door: whoever reads or writes chats does it here.
 
+mod allowance;
 mod contexts;
 mod counted;
 mod transfer;
@@ -19,10 +20,8 @@ use super::{
     turn::{NewTurn, TurnDraft, WriteLimits},
 };
 
+use allowance::Allowance;
 pub use contexts::MAX_CONTEXT;
-
-/// How many pages may be full of bytes in one read.
-const FULL_PAGES_AT_ONCE: usize = 4;
 
 /// How much a gateway reads and writes at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +53,8 @@ pub struct Gateway {
     store: Arc<dyn Store>,
     cursors: Arc<CursorKeys>,
     limits: GatewayLimits,
+    /// What the request has left that this door was opened for; none for a door that is nobody's.
+    allowance: Option<Arc<Allowance>>,
 }
 
 /// A page of an agent's threads, as asked for.
@@ -90,6 +91,7 @@ impl Gateway {
             store,
             cursors: Arc::new(cursors),
             limits,
+            allowance: None,
         })
     }
 
@@ -135,6 +137,7 @@ impl Gateway {
     /// When the database fails.
     #[instrument(skip_all, fields(agent.id = key.agent_id))]
     pub async fn thread_by_key(&self, scope: &Scope, key: &ThreadKey) -> Result<Option<Thread>> {
+        let _turn = self.in_turn().await;
         let thread = self.store.thread_by_key(scope.team_id(), key).await?;
         Ok(thread.filter(|thread| scope.sees(thread)))
     }
@@ -177,6 +180,7 @@ impl Gateway {
             before,
             extent,
         };
+        let _turn = self.in_turn().await;
         let cut = self.store.threads(scope.team_id(), range).await?;
         counted::pages(1);
         Ok(cut.into_page(|oldest| {
@@ -201,10 +205,12 @@ impl Gateway {
     ) -> Result<Page<Message>> {
         id::check_name("agent id", agent_id)?;
         let list = List::AgentMessages { agent_id };
-        let extent = self.extent(page.limit)?;
+        let mut extent = self.extent(page.limit)?;
         let before = self
             .position(scope, &list, page.cursor.as_deref())?
             .map(MessageId);
+        let _turn = self.in_turn().await;
+        extent.max_bytes = extent.max_bytes.min(self.bytes_left()?);
         let range = AgentRange {
             agent_id: agent_id.to_owned(),
             channel: scope.channel().map(str::to_owned),
@@ -213,6 +219,7 @@ impl Gateway {
             extent,
         };
         let cut = self.store.agent_messages(scope.team_id(), range).await?;
+        self.spend(std::slice::from_ref(&cut));
         counted::pages(1);
         Ok(cut.into_page(|oldest| self.cursors.seal(scope, &list, oldest.id.0)))
     }
@@ -250,7 +257,7 @@ impl Gateway {
     /// When the database fails.
     #[instrument(skip_all)]
     pub async fn messages(&self, scope: &Scope, mut ranges: Vec<MessageRange>) -> Result<Vec<Page<Message>>> {
-        self.share_bytes(&mut ranges);
+        self.share_bytes(&mut ranges)?;
         let lists: Vec<_> = ranges
             .iter()
             .map(|range| List::Messages {
@@ -259,6 +266,7 @@ impl Gateway {
             })
             .collect();
         let cuts = self.store.messages(scope.team_id(), ranges).await?;
+        self.spend(&cuts);
         counted::pages(cuts.len());
         let seal = |list: &List<'_>, oldest: &Message| self.cursors.seal(scope, list, oldest.id.0);
         Ok(cuts
@@ -351,11 +359,12 @@ impl Gateway {
 
     /// Pages that are read together share the bytes of a few full ones, so that many pages of large messages cannot
     /// fill the memory; each still has at least one item, and says that there is more.
-    fn share_bytes(&self, ranges: &mut [MessageRange]) {
-        let share = self.limits.page_bytes.saturating_mul(FULL_PAGES_AT_ONCE) / ranges.len().max(1);
+    fn share_bytes(&self, ranges: &mut [MessageRange]) -> Result<()> {
+        let share = self.bytes_left()? / ranges.len().max(1);
         for range in ranges {
             range.extent.max_bytes = range.extent.max_bytes.min(share);
         }
+        Ok(())
     }
 
     fn extent(&self, limit: i64) -> Result<Extent> {

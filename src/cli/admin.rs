@@ -35,7 +35,7 @@ pub(super) async fn start(admin: Option<Admin>, limits: &Limits) -> Result<JoinS
     let metrics = Metrics::begin().context("the metrics cannot be counted")?;
     tracing::info!(%address, "metrics are at /metrics");
     let rendered = metrics.clone();
-    let router = http::admin::router(move || rendered.render());
+    let router = http::admin::router(address.ip().is_loopback(), move || rendered.render());
     tasks.spawn(http::serve::serve(
         listener,
         router,

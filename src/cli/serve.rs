@@ -79,7 +79,10 @@ pub(super) async fn run(mut settings: Settings, args: Args) -> Result<()> {
     chores.spawn(rates.clone().forget_the_idle());
     tracing::info!(%address, "serving");
     if scratch.is_some() {
-        println!("{}", welcome(address, settings.surface.graphiql));
+        println!(
+            "{}",
+            welcome(address, settings.surface.graphiql, settings.has_auth())
+        );
     }
     let limits = settings.http;
     let router = http::router(http::App {
@@ -158,12 +161,16 @@ impl Scratch {
     }
 }
 
-fn welcome(address: SocketAddr, graphiql: bool) -> String {
+fn welcome(address: SocketAddr, graphiql: bool, has_auth: bool) -> String {
     let graphiql = match graphiql {
         true => {
             format!("\n  GraphiQL   http://{address}/graphiql (opens with a query: press its play button)")
         }
         false => String::new(),
+    };
+    let token = match has_auth {
+        true => " \\\n    -H \"authorization: Bearer $(threadline token --role dashboard)\"",
+        false => "",
     };
     format!(
         r#"
@@ -174,7 +181,7 @@ Threadline is running with sample threads, in a scratch database that is gone af
 
 In another terminal:
 
-  curl -s http://{address}/graphql -H 'content-type: application/json' -d '{{"query":
+  curl -s http://{address}/graphql{token} -H 'content-type: application/json' -d '{{"query":
     "{{ agent(id: \"support\") {{ threads(limit: 2) {{ items {{ personId messages(limit: 3) {{ items {{ role text }} }} }} }} }} }}"}}'
 
 Ctrl-C stops it. Without --demo it serves the configured database and keeps what is written.

@@ -204,6 +204,13 @@ fn secrets(config: &Config) -> Result<Vec<String>> {
 
 fn auth_secret(config: &Config) -> Result<Option<String>> {
     let secret = given(config, "auth.secret")?;
+    // A secret that did not arrive must not open the server to everybody.
+    if secret.is_none() && config.is_from_a_variable("auth.secret") {
+        return Err(config.wrong(
+            "auth.secret",
+            "it is empty; unset the variable to serve without auth",
+        ));
+    }
     if secret.as_ref().is_some_and(|secret| secret.len() < MIN_SECRET) {
         let reason = format!("it has to have at least {MIN_SECRET} bytes, as of `openssl rand -base64 32`");
         return Err(config.wrong("auth.secret", &reason));

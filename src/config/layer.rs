@@ -29,7 +29,7 @@ pub(super) fn file(path: &Path, must_exist: bool) -> Result<Layer, ConfigError> 
     };
     let dict: Dict = Toml::from_str(&text).map_err(|error| ConfigError::Malformed {
         path: path.to_owned(),
-        reason: error.to_string(),
+        reason: without_source(&error.to_string()),
     })?;
     let mut leaves = Vec::new();
     flatten("", dict, &mut leaves);
@@ -42,6 +42,12 @@ pub(super) fn file(path: &Path, must_exist: bool) -> Result<Layer, ConfigError> 
         }
     };
     leaves.into_iter().map(set).collect()
+}
+
+/// What is wrong and where, without the line itself: it may hold a secret.
+fn without_source(error: &str) -> String {
+    let told = error.lines().filter(|line| !line.contains('|'));
+    told.collect::<Vec<_>>().join(": ")
 }
 
 /// The settings in the environment.
@@ -58,7 +64,15 @@ pub(super) fn variables(variables: &[(OsString, OsString)]) -> Result<Layer, Con
         };
         match keys().iter().find(|key| key.variable == name) {
             Some(key) => layer.push(variable(key, name, value)?),
-            None if let Some(key) = named_by_file(name) => layer.push(variable(key, name, &content(value)?)?),
+            None if let Some(key) = named_by_file(name) => {
+                if variables.iter().any(|(other, _)| *other == *key.variable) {
+                    return Err(ConfigError::Refused(format!(
+                        "{} and {name} are both set: which one counts? Unset one of them",
+                        key.variable
+                    )));
+                }
+                layer.push(variable(key, name, &content(name, value)?)?);
+            }
             None if NOT_OURS.iter().any(|prefix| name.starts_with(prefix)) => {}
             None => {
                 let known = keys().iter().map(|key| key.variable.clone());
@@ -80,10 +94,12 @@ fn named_by_file(name: &str) -> Option<&'static Key> {
 }
 
 /// What is in a file, without the line end that editors leave there.
-fn content(path: &OsString) -> Result<OsString, ConfigError> {
-    let text = fs::read_to_string(path).map_err(|source| ConfigError::Unreadable {
-        path: path.into(),
-        source,
+fn content(name: &str, path: &OsString) -> Result<OsString, ConfigError> {
+    let text = fs::read_to_string(path).map_err(|error| {
+        let path = Path::new(path).display();
+        ConfigError::Refused(format!(
+            "{name} names the file {path}, which cannot be read: {error}"
+        ))
     })?;
     Ok(text.trim_end_matches(['\r', '\n']).into())
 }

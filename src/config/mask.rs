@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::Key;
 
-const HIDDEN: &str = "***";
+pub(super) const HIDDEN: &str = "***";
 
 /// The value of a key without its secrets.
 pub(super) fn hide<'a>(key: &Key, value: &'a str) -> Cow<'a, str> {
@@ -32,11 +32,19 @@ fn url(value: &str) -> String {
         return shown + &value[at..];
     };
     let pairs = query.split('&').map(|pair| match pair.split_once('=') {
-        Some((name, _)) if name.to_lowercase().contains("password") => format!("{name}={HIDDEN}"),
+        Some((name, _)) if is_secret(name) => format!("{name}={HIDDEN}"),
         _ => pair.to_owned(),
     });
     let query: Vec<_> = pairs.collect();
     format!("{shown}{path}?{}", query.join("&"))
+}
+
+/// Whether a parameter of a URL sounds as if its value were one.
+fn is_secret(name: &str) -> bool {
+    let name = name.to_lowercase();
+    ["password", "secret", "token", "key", "sig"]
+        .iter()
+        .any(|word| name.contains(word))
 }
 
 #[cfg(test)]
@@ -55,6 +63,10 @@ mod tests {
             (
                 "postgres:///db?password=p&user=me",
                 "postgres:///db?password=***&user=me",
+            ),
+            (
+                "https://id.example/jwks?api_key=k&v=1",
+                "https://id.example/jwks?api_key=***&v=1",
             ),
         ] {
             assert_eq!(url(given), shown, "{given}");

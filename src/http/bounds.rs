@@ -5,12 +5,13 @@ use std::panic::AssertUnwindSafe;
 use axum::{
     body::{Body, Bytes},
     extract::{Request, State},
-    http::{HeaderMap, StatusCode, header},
+    http::{HeaderMap, HeaderValue, StatusCode, Version, header},
     middleware::Next,
     response::Response,
 };
 use futures::FutureExt;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
+use hyper::body::Body as _;
 
 use super::{guard::Limits, refusal::Refusal};
 use crate::chat::error::ErrorCode;
@@ -30,6 +31,22 @@ pub(super) async fn catch(request: Request, next: Next) -> Response {
     }
 }
 
+/// Kept with the answer to a request whose body was read to its end.
+#[derive(Clone)]
+struct BodyRead;
+
+/// Says that the connection ends when a body was left unread on it, for it does: who keeps connections must not send
+/// the next request on it.
+pub(super) async fn say_when_unread(request: Request, next: Next) -> Response {
+    let has_body = request.version() < Version::HTTP_2 && !request.body().is_end_stream();
+    let mut response = next.run(request).await;
+    if has_body && response.extensions().get::<BodyRead>().is_none() {
+        let close = HeaderValue::from_static("close");
+        response.headers_mut().insert(header::CONNECTION, close);
+    }
+    response
+}
+
 /// Reads the body, then runs the rest under the time limit.
 pub(super) async fn bound(State(limits): State<Limits>, request: Request, next: Next) -> Response {
     let path = request.uri().path().to_owned();
@@ -43,15 +60,16 @@ async fn answer(limits: &Limits, request: Request, next: Next) -> Result<Respons
     refuse_encoding(&head.headers)?;
     let body = read(limits, &head.headers, body).await?;
     let run = next.run(Request::from_parts(head, Body::from(body)));
-    tokio::time::timeout(limits.request_timeout, run)
-        .await
-        .map_err(|_elapsed| {
-            Refusal::new(
-                StatusCode::SERVICE_UNAVAILABLE,
-                ErrorCode::ServiceUnavailable,
-                "the answer took too long; try again later",
-            )
-        })
+    let answered = tokio::time::timeout(limits.request_timeout, run).await;
+    let mut response = answered.map_err(|_elapsed| {
+        Refusal::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            ErrorCode::ServiceUnavailable,
+            "the answer took too long; try again later",
+        )
+    })?;
+    response.extensions_mut().insert(BodyRead);
+    Ok(response)
 }
 
 /// A body has one length and is sent as it is: two lengths are how requests are smuggled past a proxy, and a

@@ -70,6 +70,8 @@ pub fn router(app: App) -> Router {
         .layer(middleware::from_fn(observe::observe))
         // Every answer tells browsers what not to do with it.
         .layer(middleware::from_fn(headers::secure))
+        // A refusal that leaves a body unread ends the connection, and says so.
+        .layer(middleware::from_fn(bounds::say_when_unread))
         // A panic is an answer.
         .layer(middleware::from_fn(bounds::catch))
         // Without auth only this machine is answered.

@@ -255,7 +255,7 @@ impl Import {
             return Ok(());
         }
         Err(Error::Conflict(format!(
-            "thread {} cannot be made: its id is another thread's, or its key was taken just now; import again",
+            "thread {} cannot be made: its id is another thread's, perhaps another team's, or its key was taken just now (then import again)",
             thread.id
         ))
         .into())

@@ -107,7 +107,7 @@ async fn every_answer_tells_browsers_what_not_to_do_with_it() {
 async fn so_does_the_admin_listener() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let base = format!("http://{}", listener.local_addr().unwrap());
-    let router = admin::router(|| "metrics".to_owned());
+    let router = admin::router(true, || "metrics".to_owned());
     let serving = tokio::spawn(serve::serve(
         listener,
         router,

@@ -54,8 +54,9 @@ impl Gateway {
             })
         };
         let mut ranges = asked.iter().map(range).collect::<Result<Vec<_>>>()?;
-        self.share_bytes(&mut ranges);
+        self.share_bytes(&mut ranges)?;
         let cuts = self.store.messages(scope.team_id(), ranges).await?;
+        self.spend(&cuts);
         let contexts = asked.iter().zip(cuts).map(|((thread, budget), cut)| {
             let drawn = boundaries
                 .iter()

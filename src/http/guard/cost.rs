@@ -13,6 +13,12 @@ use super::{Limits, invalid, too_complex};
 /// The largest page: a higher limit is read as this one.
 const PAGE: u64 = 200;
 
+/// Fields that hold what was said; under other names it is in the answer once more.
+const COPIED: [&str; 3] = ["content", "text", "summary"];
+
+/// What a copy of it costs: an answer grows by all the bytes of its page with each.
+const COPY: u64 = 25;
+
 /// How often a list of introspection may hold another one; deeper, every level multiplies the answer.
 const INTROSPECTION_LISTS: u64 = 2;
 
@@ -226,7 +232,11 @@ impl<'a> Meter<'a> {
             _ => None,
         };
         let times = limit.unwrap_or(1);
-        let complexity = inner.complexity.saturating_mul(times).saturating_add(1);
+        let own = match field.alias {
+            Some(_) if COPIED.contains(&name) => COPY,
+            _ => 1,
+        };
+        let complexity = inner.complexity.saturating_mul(times).saturating_add(own);
         let page = limit.map(|limit| Page {
             field: name,
             limit,
