@@ -176,3 +176,47 @@ fn every_setting_is_a_flag_in_the_help_but_for_secrets() {
         "{other}"
     );
 }
+
+#[test]
+fn a_secret_that_did_not_arrive_or_came_twice_is_refused_and_no_error_quotes_one() {
+    let place = Place::new();
+    place.file("empty", "\n");
+    place.file("secret", "a secret in a file, of 32 bytes and more\n");
+    for variables in [
+        &[("THREADLINE_AUTH_SECRET", "")][..],
+        &[("THREADLINE_AUTH_SECRET_FILE", "empty")],
+        &[
+            ("THREADLINE_AUTH_SECRET_FILE", "secret"),
+            ("THREADLINE_AUTH_SECRET", ""),
+        ],
+        &[
+            ("THREADLINE_DATABASE_URL_FILE", "secret"),
+            ("THREADLINE_DATABASE_URL", "sqlite://a.db"),
+        ],
+        &[("THREADLINE_DATABASE_URL_FILE", "secret")],
+        &[("THREADLINE_AUTH_SECRET_FILE", "nowhere")],
+    ] {
+        let refused = place.run(variables, &["config"]).refused(2);
+        assert!(
+            refused.contains(variables[0].0) && !refused.contains("a secret in"),
+            "{refused}"
+        );
+    }
+    let set = place.setting(&[("THREADLINE_AUTH_SECRET_FILE", "secret")], &[], "auth.secret");
+    assert_eq!(
+        set,
+        "auth.secret = \"***\" # variable THREADLINE_AUTH_SECRET_FILE"
+    );
+    for line in [
+        "auth.secret = \"TopSecret",
+        "auth.secret = TopSecret",
+        "auth.secret = [\"TopSecret\"]",
+    ] {
+        place.file("threadline.toml", line);
+        let refused = place.run(&[], &["config"]).refused(2);
+        assert!(
+            !refused.contains("TopSecret") && refused.contains("threadline.toml"),
+            "{refused}"
+        );
+    }
+}

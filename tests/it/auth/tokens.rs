@@ -315,6 +315,9 @@ async fn without_a_token_only_what_shows_no_chat_is_answered() {
             assert_eq!(response.status(), 401, "{path}");
             assert_eq!(response.headers()["www-authenticate"], "Bearer", "{path}");
         }
+        let post = server.http().post(server.url("/graphql")).body("{}");
+        let refused = post.send().await.unwrap();
+        assert_eq!(refused.headers()["connection"], "close", "its body was not read");
         let page = server
             .http()
             .get(server.url("/graphql"))

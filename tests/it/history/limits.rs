@@ -12,6 +12,7 @@ on_both! {
     a_limit_under_1_is_refused_by_every_list,
     a_limit_that_is_no_int_is_refused,
     a_page_stops_at_8_mib_of_content,
+    the_lists_of_a_request_share_32_mib_of_content_under_whatever_names,
 }
 
 async fn a_page_has_50_items_unless_asked_and_200_at_most(db: &Database) {
@@ -115,4 +116,42 @@ async fn a_page_stops_at_8_mib_of_content(db: &Database) {
         let rest = server.rest_page(&list, 200, None).await;
         assert_eq!((rest.items.len(), rest.has_more), (32, true));
     }
+}
+
+async fn the_lists_of_a_request_share_32_mib_of_content_under_whatever_names(db: &Database) {
+    let server = TestServer::start(db).await;
+    let key = Key::of("p");
+    // 35 messages of 250 KiB: more than 8 MiB.
+    let part = text_part(&"x".repeat(250 * 1024));
+    for turn in 0..7 {
+        let turn = (0..5).fold(Turn::new(&format!("t{turn}")), |turn, _| {
+            turn.with_parts("USER", json!([part]))
+        });
+        server.append(&key, &turn).await;
+    }
+    let thread = format!("thread(id: \"{}\")", server.thread_id(&key).await);
+    for root in ["agent(id: \"support\")", &thread] {
+        let lists: String = (0..8)
+            .map(|n| format!("m{n}: messages(limit: 35) {{ items {{ content }} hasMore }} "))
+            .collect();
+        let answer = server
+            .graphql(&format!("{{ {root} {{ {lists} }} }}"), Value::Null)
+            .await;
+        let most = 33 << 20;
+        assert!(answer.raw.len() < most, "{root}: {} bytes", answer.raw.len());
+        let lists = answer.body["data"].as_object().unwrap().values().next().unwrap();
+        let lists = lists.as_object().unwrap().values();
+        let given: Vec<&Value> = lists.filter(|list| !list.is_null()).collect();
+        assert!(given.len() >= 4, "{root}");
+        assert!(given.iter().all(|list| list["hasMore"] == true), "{root}");
+        for error in answer.body["errors"].as_array().into_iter().flatten() {
+            assert_eq!(error["extensions"]["code"], "QUERY_TOO_COMPLEX", "{root}");
+        }
+    }
+    let copies = "{ agent(id: \"support\") { messages(limit: 35) { items { \
+        a: content b: content c: content d: text e: text f: text } } } }";
+    assert_eq!(
+        server.graphql(copies, Value::Null).await.code(),
+        "QUERY_TOO_COMPLEX"
+    );
 }

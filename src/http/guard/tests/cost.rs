@@ -41,7 +41,22 @@ fn a_fragment_bomb_of_a_million_fields_is_refused_at_once() {
         TOO_MUCH,
         "also when nothing spreads it"
     );
-    assert!(began.elapsed() < Duration::from_millis(50));
+    // Unmemoised it takes minutes; a debug build on a busy machine takes some milliseconds.
+    assert!(began.elapsed() < Duration::from_millis(500));
+}
+
+#[test]
+fn what_was_said_costs_more_under_another_name() {
+    let with = |copies: usize| {
+        let copies: String = (0..copies).map(|n| format!("c{n}: content ")).collect();
+        format!("{{agent(id:1){{messages(limit:31){{items{{content text {copies}}}}}}}}}")
+    };
+    assert_eq!(verdict(&with(6)), PASSES);
+    assert_eq!(verdict(&with(7)), TOO_MUCH);
+    assert_eq!(
+        verdict("{agent(id:1){messages(limit:50){items{body: text}}}}"),
+        PASSES
+    );
 }
 
 #[test]
