@@ -93,7 +93,7 @@ impl Setting {
     pub fn shown(&self) -> String {
         match &self.value {
             // Whatever lies in that file, the wrong one perhaps.
-            Value::String(..) if self.origin.is_file_of_a_variable() => mask::HIDDEN.to_owned(),
+            Value::String(..) if self.origin.is_file_of_a_variable() => format!("{:?}", mask::HIDDEN),
             Value::String(_, text) => format!("{:?}", mask::hide(self.key, text)),
             Value::Num(_, number) => layer::whole(number).map_or_else(
                 || number.to_f64().unwrap_or_default().to_string(),
