@@ -14,6 +14,8 @@ mod scalar;
 mod session;
 mod thread;
 
+use std::{collections::HashSet, sync::LazyLock};
+
 use async_graphql::{EmptySubscription, SDLExportOptions, SchemaBuilder};
 
 pub use error::ErrorCode;
@@ -39,6 +41,13 @@ pub fn hidden_schema() -> Schema {
 
 fn builder() -> SchemaBuilder<Query, Mutation, EmptySubscription> {
     Schema::build(Query, Mutation, EmptySubscription).register_output_type::<ErrorCode>()
+}
+
+/// Whether the schema has a name; one that it has not was made up by a caller.
+#[must_use]
+pub fn has_name(name: &str) -> bool {
+    static NAMES: LazyLock<HashSet<String>> = LazyLock::new(|| schema().names().into_iter().collect());
+    NAMES.contains(name) || matches!(name, "__typename" | "__schema" | "__type")
 }
 
 /// The schema in the definition language, as `schema.graphql` has it.

@@ -4,7 +4,7 @@ mod accept;
 mod answer;
 mod params;
 
-use async_graphql::{Value, parser::types::OperationType};
+use async_graphql::parser::types::OperationType;
 use axum::{
     body::Bytes,
     extract::{Extension, Request, State},
@@ -12,7 +12,7 @@ use axum::{
     middleware::Next,
     response::Response,
 };
-use tracing::{Instrument, field::Empty};
+use tracing::Instrument;
 
 use self::{accept::Media, params::Params};
 use super::{App, assets, auth::Viewer, documents, guard, refusal::Refusal};
@@ -96,12 +96,8 @@ async fn run(app: &App, viewer: Viewer, params: Params, media: Media, method: &M
         .data(Session::new(app.gateway.for_request(), viewer.scope));
     request.operation_name = operation_name;
     request.set_parsed_query(document.parsed);
-    let span = tracing::info_span!("graphql.execute", otel.name = Empty);
-    let mut response = app.schema.execute(request).instrument(span.clone()).await;
-    // Of a document that is not valid the name would be the caller's words.
-    if response.data != Value::Null {
-        span.record("otel.name", &document.name);
-    }
+    let span = tracing::info_span!("graphql.execute", otel.name = document.name);
+    let mut response = app.schema.execute(request).instrument(span).await;
     document.order.apply(&mut response.data);
     answer::executed(response, document.name, media)
 }

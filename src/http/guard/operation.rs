@@ -6,8 +6,10 @@ use async_graphql::parser::types::{
     ExecutableDocument, OperationDefinition, OperationType, Selection, SelectionSet,
 };
 
-/// The operation's kind and its root field, `query agent`; `query several` when there are different ones. A valid
-/// document has no root field that the schema does not have, so there are few such names.
+use crate::graphql::has_name;
+
+/// The operation's kind and its root field, `query agent`; `query several` when there are different ones. What the
+/// schema does not have is `unknown`, so there are few such names.
 pub(super) fn name(document: &ExecutableDocument, operation: &OperationDefinition) -> String {
     let mut fields = BTreeSet::new();
     add(document, &operation.selection_set.node, &mut fields);
@@ -16,8 +18,9 @@ pub(super) fn name(document: &ExecutableDocument, operation: &OperationDefinitio
         OperationType::Mutation => "mutation",
         OperationType::Subscription => "subscription",
     };
-    let field = match fields.len() {
-        1 => fields.first().copied().unwrap_or_default(),
+    let field = match fields.first() {
+        Some(field) if fields.len() == 1 && has_name(field) => field,
+        Some(_) if fields.len() == 1 => "unknown",
         _ => "several",
     };
     format!("{kind} {field}")
@@ -58,6 +61,7 @@ mod tests {
             ),
             ("{ viewer { role } agent(id: 1) { id } }", "query several"),
             ("mutation { resetThread { drawn } }", "mutation resetThread"),
+            ("{ madeUp }", "query unknown"),
         ] {
             let document = parse_query(query).unwrap();
             let (_, operation) = document.operations.iter().next().unwrap();
