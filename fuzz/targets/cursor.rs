@@ -1,7 +1,8 @@
 //! A cursor is what this server sealed, for this list and viewer, to the character: nothing else opens.
 #![no_main]
 
-use libfuzzer_sys::{arbitrary::Arbitrary, fuzz_target};
+use arbitrary::Arbitrary;
+use libfuzzer_sys::fuzz_target;
 use threadline::chat::{
     cursor::{CursorKeys, HistoryView, List, ThreadOrder},
     id::ThreadId,
