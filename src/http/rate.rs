@@ -3,7 +3,7 @@
 use std::{num::NonZeroU32, sync::Arc, time::Duration};
 
 use axum::{
-    extract::{Request, State},
+    extract::{Extension, Request, State},
     http::StatusCode,
     middleware::Next,
     response::Response,
@@ -86,13 +86,14 @@ impl Rates {
     }
 }
 
-/// Counts a request against its viewer.
-pub(super) async fn limit(State(app): State<App>, request: Request, next: Next) -> Response {
-    let taken = request
-        .extensions()
-        .get::<Viewer>()
-        .map_or(Ok(()), |viewer| app.rates.take(viewer, 1));
-    match taken {
+/// Counts a request against its viewer, whom `auth` has found.
+pub(super) async fn limit(
+    State(app): State<App>,
+    Extension(viewer): Extension<Viewer>,
+    request: Request,
+    next: Next,
+) -> Response {
+    match app.rates.take(&viewer, 1) {
         Ok(()) => next.run(request).await,
         Err(refusal) => refusal.at(request.uri().path()),
     }
